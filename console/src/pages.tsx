@@ -23,6 +23,7 @@ const TokensPage = named(() => import('./tokens/tokens-page.tsx'), 'TokensPage')
 const TokenPage = named(() => import('./tokens/token-page.tsx'), 'TokenPage')
 const AdminsPage = named(() => import('./admins/admins-page.tsx'), 'AdminsPage')
 const BackupsPage = named(() => import('./backups/backups-page.tsx'), 'BackupsPage')
+const AuditPage = named(() => import('./audit/audit-page.tsx'), 'AuditPage')
 const AccountPage = named(() => import('./admins/account-page.tsx'), 'AccountPage')
 
 /** The page of each path. Another path shows another page after a failure. */
@@ -51,6 +52,7 @@ const PageOfPath = () => (
     <Route path="/tokens/:id" component={TokenPage} />
     <Route path="/admins" component={AdminsPage} />
     <Route path="/backups" component={BackupsPage} />
+    <Route path="/audit" component={AuditPage} />
     <Route path="/account" component={AccountPage} />
     <Route component={NotFoundPage} />
   </Switch>

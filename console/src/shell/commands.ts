@@ -25,6 +25,7 @@ const PAGES = [
   ['/tokens', texts.tokens],
   ['/admins', texts.admins],
   ['/backups', texts.backups],
+  ['/audit', texts.audit],
   ['/account', texts.account]
 ] as const
 

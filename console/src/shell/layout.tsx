@@ -5,7 +5,7 @@ import {
   LayoutDashboard,
   Menu as MenuIcon,
   Plus,
- 
+  ScrollText,
   Users
 } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -50,6 +50,9 @@ const Links = () => (
     </SideLink>
     <SideLink href="/backups" icon={<DatabaseBackup size={14} aria-hidden="true" />}>
       {texts.backups}
+    </SideLink>
+    <SideLink href="/audit" icon={<ScrollText size={14} aria-hidden="true" />}>
+      {texts.audit}
     </SideLink>
     <a href={`${SERVICE_URL}/docs`} className={styles.link}>
       <BookOpen size={14} aria-hidden="true" />

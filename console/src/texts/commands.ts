@@ -8,6 +8,7 @@ export const texts = {
   tokens: 'Tokens',
   admins: 'Administrators',
   backups: 'Backups',
+  audit: 'Audit',
   account: 'Your account',
   newTable: 'New table',
   importTables: 'Import tables of the database',

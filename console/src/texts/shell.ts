@@ -5,6 +5,7 @@ export const texts = {
   tokens: 'Tokens',
   admins: 'Administrators',
   backups: 'Backups',
+  audit: 'Audit',
   documentation: 'API documentation',
   filterTables: 'Filter tables',
   newTable: 'New table',

@@ -1,3 +1,4 @@
+import { toLocal } from '../ui/local-time.ts'
 import { type SingleAction, singleActions } from './permissions.ts'
 import type { Permissions, Token } from './queries.ts'
 
@@ -11,12 +12,7 @@ export interface TokenDraft {
   readonly actions: readonly SingleAction[]
 }
 
-const MS_OF_MINUTE = 60_000
 const MS_OF_DAY = 86_400_000
-const LOCAL_LENGTH = 'YYYY-MM-DDTHH:mm'.length
-
-const toLocal = (time: number) =>
-  new Date(time - new Date(time).getTimezoneOffset() * MS_OF_MINUTE).toISOString().slice(0, LOCAL_LENGTH)
 
 /** Returns the time in so many days, for the input of a local time. null: never. */
 export const inDays = (days: number | null) => (days === null ? '' : toLocal(Date.now() + days * MS_OF_DAY))

@@ -1,10 +1,11 @@
 import { ListFilter, Search } from 'lucide-react'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import type { Table } from '../../tables/queries.ts'
 import { texts as filterTexts } from '../../texts/records-filter.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Button } from '../../ui/button.tsx'
+import { useTypedText } from '../../ui/typed-text.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import { FilterDialog } from '../filter/filter-dialog.tsx'
 import type { ViewState } from '../view.ts'
@@ -12,28 +13,13 @@ import { ColumnsMenu } from './columns-menu.tsx'
 import type { Preferences } from './preferences.ts'
 import styles from './toolbar.module.css'
 
-const TYPING_MS = 250
 const MAX_SEARCH = 255
 
 /** The search box. The records follow when the user pauses. */
 const SearchBox = ({ q, onSearch }: { readonly q: string; readonly onSearch: (q: string) => void }) => {
-  const [text, setText] = useState(q)
+  const [text, setText] = useTypedText(q, onSearch)
   const input = useRef<HTMLInputElement>(null)
-  const sent = useRef(q)
   useShortcut('Mod+f', () => input.current?.select())
-  useEffect(() => {
-    // The address has changed by another way: a link, or back.
-    if (q !== sent.current) setText(q)
-    sent.current = q
-  }, [q])
-  useEffect(() => {
-    if (text === sent.current) return
-    const timer = setTimeout(() => {
-      sent.current = text
-      onSearch(text)
-    }, TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [text, onSearch])
   return (
     <label className={styles.search}>
       <Search size={14} aria-hidden="true" />
