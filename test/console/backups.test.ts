@@ -4,7 +4,7 @@ import type { Page, Request } from 'playwright-core'
 import t from 'tap'
 import { createTable, dataOf, type TestResponse, temporaryDirectory } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
-import { holdResponse, photographPage, skip, startConsole } from './console.ts'
+import { holdResponse, logIn, photographPage, skip, startConsole } from './console.ts'
 
 const LIST = '**/admin/backups'
 const MEBIBYTE = 2 ** 20
@@ -192,5 +192,93 @@ if (skip) {
     await dialog.getByText('a.db').waitFor()
     t.equal(await dialog.getByRole('alert').count(), 0)
     t.strictSame(await listed(), before)
+  })
+
+  t.test('a restore takes the tables back, and says where the state before is', async (t) => {
+    const { id } = await createTable(admin, { name: 'owners', fields: [{ name: 'name', jsonType: 'string' }] })
+    const path = `/admin/tables/${id}/data`
+    dataOf(await admin.post(path, { name: 'Ada' }))
+    const { name } = await makeBackup()
+    dataOf(await admin.post(path, { name: 'Bo' }))
+    const page = await openAsAdmin(t, `tables/${id}`)
+    await page.getByRole('gridcell', { name: 'Bo' }).waitFor()
+    await page.getByRole('link', { name: 'Backups' }).click()
+    await button(page, `Restore ${name}`).click()
+    const question = page.getByRole('dialog', { name: /^Restore the backup of .*\?$/ })
+    await question
+      .getByText(/^All tables go back to .* Administrators, sessions, tokens and the audit stay\.$/)
+      .waitFor()
+    const restore = button(page, 'Restore the backup')
+    t.ok(await restore.isDisabled(), 'the name is not entered yet')
+    await question.getByLabel(`Enter ${name} to confirm`).fill(name)
+    t.notOk(await restore.isDisabled())
+    await photographPage(page, 'backup-restore')
+    await expectAccessible(t, page)
+    await restore.click()
+    await page.getByText(/^The tables are back at /).waitFor()
+    const [before] = await listed()
+    await page.getByText(`The state before is in ${before?.name}.`).waitFor()
+    t.match(before?.name, /-before-restore\.db$/)
+    await page.getByRole('row', { name: /Before a restore/ }).waitFor()
+    t.strictSame(
+      dataOf(await admin.get(path)).rows.map((record: { name: string }) => record.name),
+      ['Ada']
+    )
+    await page.getByRole('link', { name: 'owners' }).click()
+    await page.getByRole('gridcell', { name: 'Ada' }).waitFor()
+    t.equal(await page.getByRole('gridcell', { name: 'Bo' }).count(), 0)
+  })
+
+  t.test('a refused restore stays in its dialog, with the sentence of the service', async (t) => {
+    const { name } = await makeBackup()
+    const page = await openAsAdmin(t, 'backups')
+    const error = { code: 'IMPORT_RUNNING', message: 'A file is being imported.', hint: 'Wait until it is done.' }
+    await page.route('**/restore', (route) => route.fulfill({ status: 409, json: { success: false, error } }))
+    await button(page, `Restore ${name}`).click()
+    await page.getByLabel(`Enter ${name} to confirm`).fill(name)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('alert').getByText('A file is being imported.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  t.test('a restore in progress cannot be left, and goes on if its connection breaks', async (t) => {
+    const { name } = await makeBackup()
+    const page = await openAsAdmin(t, 'backups')
+    await button(page, `Restore ${name}`).click()
+    await page.getByLabel(`Enter ${name} to confirm`).fill(name)
+    await stubList(page, { backups: [], running: runningOf('before-restore', 30 * MEBIBYTE) })
+    let breakOff = () => {}
+    await page.route('**/restore', (route) => {
+      breakOff = () => route.abort()
+    })
+    await button(page, 'Restore the backup').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Before a restore: 31.5 MB of 41.9 MB').waitFor()
+    t.ok(await button(page, 'Cancel').isDisabled())
+    await page.keyboard.press('Escape')
+    await photographPage(page, 'backup-restoring')
+    await expectAccessible(t, page)
+    breakOff()
+    await page
+      .getByText('The connection broke. The restore goes on, and appears in the audit when it is done.')
+      .waitFor()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
+  t.test('a restore with the administrators of the backup leads to the login', async (t) => {
+    const { name } = await makeBackup()
+    const page = await openAsAdmin(t, 'backups')
+    await button(page, `Restore ${name}`).click()
+    await page.getByLabel('Also take administrators and tokens of the backup').check()
+    await page.getByText(/^All tables, administrators and tokens go back to /).waitFor()
+    await page.getByText('All sessions end, and all tokens are switched off.').waitFor()
+    await photographPage(page, 'backup-restore-access')
+    await page.getByLabel(`Enter ${name} to confirm`).fill(name)
+    await button(page, 'Restore the backup').click()
+    await page.getByRole('heading', { name: 'Log in to Rowhouse' }).waitFor()
+    t.equal((await admin.get('/admin/backups')).statusCode, 401)
+    await logIn(page)
+    await page.getByRole('link', { name: 'Backups' }).waitFor()
   })
 }

@@ -3,10 +3,14 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { formatTime } from '../ui/time.tsx'
 import { notify } from '../ui/toast.tsx'
 import { type Backup, deleteBackup } from './queries.ts'
+import { RestoreDialog } from './restore-dialog.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
 
 /** What the page does at the moment, in a dialog. */
-export type BackupTask = { readonly kind: 'upload' } | { readonly kind: 'delete'; readonly backup: Backup }
+export type BackupTask =
+  | { readonly kind: 'upload' }
+  | { readonly kind: 'restore'; readonly backup: Backup }
+  | { readonly kind: 'delete'; readonly backup: Backup }
 
 interface BackupDialogProps {
   readonly backup: Backup
@@ -26,5 +30,6 @@ const DeleteDialog = ({ backup: { name, createdAt, bytes }, onClose }: BackupDia
 
 export const BackupDialogs = ({ task, onClose }: { readonly task: BackupTask; readonly onClose: () => void }) => {
   if (task.kind === 'upload') return <UploadDialog onClose={onClose} />
+  if (task.kind === 'restore') return <RestoreDialog backup={task.backup} onClose={onClose} />
   return <DeleteDialog backup={task.backup} onClose={onClose} />
 }

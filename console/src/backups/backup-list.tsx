@@ -1,4 +1,4 @@
-import { Download, Trash2 } from 'lucide-react'
+import { ArchiveRestore, Download, Trash2 } from 'lucide-react'
 import { SERVICE_URL } from '../api/client.ts'
 import { texts } from '../texts/backups.ts'
 import { DownloadLink, IconButton } from '../ui/button.tsx'
@@ -27,6 +27,9 @@ const RowActions = ({ backup, onTask }: { readonly backup: Backup; readonly onTa
     >
       <Download size={14} aria-hidden="true" />
     </DownloadLink>
+    <IconButton label={texts.restore(backup.name)} onClick={() => onTask({ kind: 'restore', backup })}>
+      <ArchiveRestore size={14} aria-hidden="true" />
+    </IconButton>
     <IconButton label={texts.delete(backup.name)} onClick={() => onTask({ kind: 'delete', backup })}>
       <Trash2 size={14} aria-hidden="true" />
     </IconButton>

@@ -3,12 +3,12 @@ import { type ReactNode, useState } from 'react'
 import { texts } from '../texts/backups.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Page, Problem } from '../ui/page.tsx'
-import { Progress } from '../ui/progress.tsx'
 import { notify, notifyError } from '../ui/toast.tsx'
 import { BackupDialogs, type BackupTask } from './backup-dialogs.tsx'
 import { BackupList } from './backup-list.tsx'
 import styles from './backups.module.css'
-import { backupsQuery, createBackup, quickBackupsQuery, type RunningBackup } from './queries.ts'
+import { backupsQuery, createBackup, quickBackupsQuery } from './queries.ts'
+import { Running } from './running.tsx'
 
 const useMake = () =>
   useMutation({
@@ -16,13 +16,6 @@ const useMake = () =>
     onSuccess: (backup) => notify({ title: backup ? texts.made(backup.bytes) : texts.goesOn }),
     onError: (error) => notifyError(texts.notMade, error)
   })
-
-/** `running`: undefined if the list does not show the backup yet. */
-const Running = ({ running }: { readonly running: RunningBackup | undefined }) => {
-  if (!running || running.totalBytes === 0) return <Progress>{texts.starting}</Progress>
-  const { kind, copiedBytes, totalBytes } = running
-  return <Progress part={copiedBytes / totalBytes}>{texts.running(kind, copiedBytes, totalBytes)}</Progress>
-}
 
 const NoBackups = ({ children }: { readonly children: ReactNode }) => (
   <Empty title={texts.emptyTitle}>

@@ -32,6 +32,12 @@ const goesOn = async (error: unknown, kind: string) => {
   return running?.kind === kind
 }
 
+/** Everything that the console has loaded may be different after a restore. */
+const reloadAll = () => {
+  queryClient.removeQueries({ type: 'inactive' })
+  return queryClient.invalidateQueries()
+}
+
 /** Returns the new backup; null if the connection broke while it is made. */
 export const createBackup = async () => {
   try {
@@ -60,6 +66,22 @@ export const uploadBackup = async (file: File, sending: Sending) => {
   })
   await refresh()
   return backup
+}
+
+/**
+ * Returns the backup of the state before; null if the connection broke while the restore goes on. `includesAccess`: takes
+ * the administrators of the backup, too. Then nothing is read again, because the session has ended.
+ */
+export const restoreBackup = async (name: string, includesAccess: boolean) => {
+  const query = includesAccess ? { include: 'access' as const } : {}
+  try {
+    const { before } = await dataOf(api.POST('/admin/backups/{name}/restore', { params: { path: { name }, query } }))
+    if (!includesAccess) await reloadAll()
+    return before
+  } catch (error) {
+    if (await goesOn(error, 'before-restore')) return null
+    throw error
+  }
 }
 
 export const deleteBackup = async (name: string) => {

@@ -38,6 +38,20 @@ export const texts = {
   sending: (part: number) => `${Math.round(part * 100)} % sent`,
   checking: 'The service checks the file …',
   uploaded: (name: string) => `The backup is stored as ${name}`,
+  restore: (name: string) => `Restore ${name}`,
+  restoreTitle: (time: string) => `Restore the backup of ${time}?`,
+  restoreHint: (time: string) =>
+    `All tables go back to ${time}. Changes since then are only in the backup that is made first. Administrators, sessions, tokens and the audit stay.`,
+  restoreAllHint: (time: string) =>
+    `All tables, administrators and tokens go back to ${time}. Changes since then are only in the backup that is made first. The audit stays.`,
+  includeAccess: 'Also take administrators and tokens of the backup',
+  includeAccessHint:
+    'All sessions end, and all tokens are switched off. Log in again with a name and a password of the backup.',
+  restoreDo: 'Restore the backup',
+  restoring: 'Until the backup is restored, reads go on, and changes are refused.',
+  restored: (time: string) => `The tables are back at ${time}`,
+  stateBefore: (name: string) => `The state before is in ${name}.`,
+  restoreGoesOn: 'The connection broke. The restore goes on, and appears in the audit when it is done.',
   delete: (name: string) => `Delete ${name}`,
   deleteTitle: (time: string) => `Delete the backup of ${time}?`,
   deleteHint: (name: string, bytes: number) =>
