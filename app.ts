@@ -8,6 +8,7 @@ import database, { type Opening, startOpening } from './plugins/app/database.ts'
 import declarations from './plugins/app/declarations.ts'
 import health from './plugins/app/health.ts'
 import home from './plugins/app/home.ts'
+import logLevel from './plugins/app/log-level.ts'
 import metrics from './plugins/app/metrics.ts'
 import metricsListener from './plugins/app/metrics-listener.ts'
 import metricsRoute from './plugins/app/metrics-route.ts'
@@ -36,11 +37,14 @@ import type { FirstAdmin } from './services/accounts/admins.ts'
 import type { HashingCost, VerifyPassword } from './services/accounts/passwords.ts'
 import type { Clock } from './services/model/clock.ts'
 import type { RowRuleOf } from './services/records/access/access.ts'
+import { createSettings, type Settings } from './services/settings/settings.ts'
 import { MAX_KEY_LENGTH } from './services/sql/keys.ts'
 
 export interface AppOptions {
   readonly config: Config
   readonly logger?: FastifyServerOptions['logger']
+  /** true: the log keeps its level when the setting changes. */
+  readonly keepsLogLevel?: boolean
   /** Returns epoch milliseconds. Tests replace it. */
   readonly clock?: Clock
   /** The cost of hashing a password. Tests use a low one. */
@@ -102,7 +106,9 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = config
   app.decorate('config', config)
   app.decorate('clock', clock)
+  app.decorate('settings', createSettings(config))
 
+  if (!options.keepsLogLevel) await app.register(logLevel)
   await app.register(pendingRequests)
   await app.register(errors, { createRequestId: createRequestIds(config.TRUST_PROXY) })
   await app.register(security)
@@ -168,6 +174,8 @@ export const buildApp = async (options: AppOptions) => {
 declare module 'fastify' {
   interface FastifyInstance {
     config: Config
+    /** The current values of the settings that can change while the service runs. */
+    settings: Settings
     clock: Clock
     /** The administrator created at this start; null if there was one already. */
     firstAdmin: FirstAdmin | null

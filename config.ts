@@ -3,11 +3,11 @@ import { isIP } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
-import { ADMIN_NAME_PATTERN, BACKUP_KEEP_PATTERN, DAYS_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
+import { Cron } from 'croner'
+import { ADMIN_NAME_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
+import { type LogLevel, type SettingName, settingRules } from './schemas/settings.ts'
 import { countTypos } from './schemas/similar-names.ts'
-
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** Bytes. A V8 string has at most 2^29 - 24 characters. */
 const MAX_BODY_LIMIT = 500 * 2 ** 20
@@ -24,7 +24,7 @@ const ConfigSchema = Type.Object({
   SESSION_TTL: Type.Integer({ default: 43_200, minimum: 60, maximum: 31_536_000, description: 'Seconds.' }),
   REQUIRE_PASSWORD_CHANGE: Type.Boolean({ default: false }),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 256 }),
-  MAX_PAGE_SIZE: Type.Integer({ default: 1000, minimum: 1, maximum: 10_000 }),
+  MAX_PAGE_SIZE: Type.Integer({ default: 1000, ...settingRules.maxPageSize }),
   BODY_LIMIT: Type.Integer({ default: 1_048_576, minimum: 1024, maximum: MAX_BODY_LIMIT, description: 'Bytes.' }),
   BATCH_LIMIT: Type.Integer({
     default: 16_777_216,
@@ -42,29 +42,57 @@ const ConfigSchema = Type.Object({
   // SQLite's default (1,000 pages) copies a page that changes often many times. With 48 MiB, updates are 1.2 times as
   // fast.
   WAL_SIZE: Type.Integer({ default: 48, minimum: 1, maximum: 65_536, description: 'MiB of the write-ahead log.' }),
-  BACKUPS: Type.String({ default: '', description: 'When to make a backup, as a cron expression.' }),
+  BACKUPS: Type.String({
+    default: '',
+    ...settingRules.backups,
+    description: 'When to make a backup, as a cron expression.'
+  }),
   BACKUP_KEEP: Type.String({
     default: '7d,4w,6m',
-    pattern: BACKUP_KEEP_PATTERN,
+    ...settingRules.backupKeep,
     description: 'Which scheduled backups to keep.'
   }),
   BACKUP_DIR: Type.Optional(Type.String({ minLength: 1 })),
-  AUDIT_KEEP: Type.String({ default: '400d', pattern: DAYS_PATTERN, description: 'Days for which the audit is kept.' }),
+  AUDIT_KEEP: Type.String({
+    default: '400d',
+    ...settingRules.auditKeep,
+    description: 'Days for which the audit is kept.'
+  }),
   TRUST_PROXY: Type.String({ default: '', description: 'Addresses or networks of proxies, comma-separated.' }),
-  CORS_ORIGIN: Type.String({ default: '', description: 'Exact origins, comma-separated.' }),
-  LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({ type: 'string', enum: logLevels, default: 'warn' }),
+  CORS_ORIGIN: Type.String({
+    default: '',
+    ...settingRules.corsOrigins,
+    description: 'Exact origins, comma-separated.'
+  }),
+  LOG_LEVEL: Type.Unsafe<LogLevel>({ type: 'string', default: 'warn', ...settingRules.logLevel }),
   ACCESS_LOG: Type.Boolean({ default: false }),
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
   METRICS_TOKEN: Type.Optional(Type.String({ pattern: METRICS_TOKEN_PATTERN }))
 })
 type Variables = Static<typeof ConfigSchema>
 
-export interface Config extends Omit<Variables, 'CORS_ORIGIN' | 'DATA_DIR'> {
+const SETTINGS = Object.keys(ConfigSchema.properties)
+
+/**
+ * The settings at the start. Those with a name in `settingVariables` can change later: services/settings/settings.ts has
+ * their current values.
+ */
+export interface Config extends Omit<Variables, 'DATA_DIR'> {
   /** The directory of our files. */
   readonly DATA_DIR: string
-  /** Exact origins. */
-  readonly CORS_ORIGIN: readonly string[]
+  /** The settings that have a variable or an option of the command line. */
+  readonly variables: ReadonlySet<string>
 }
+
+/** The variables of the settings that can change while the service runs. */
+export const settingVariables = {
+  logLevel: 'LOG_LEVEL',
+  corsOrigins: 'CORS_ORIGIN',
+  maxPageSize: 'MAX_PAGE_SIZE',
+  backups: 'BACKUPS',
+  backupKeep: 'BACKUP_KEEP',
+  auditKeep: 'AUDIT_KEEP'
+} as const satisfies Record<SettingName, keyof Variables>
 
 /** Accepts an address, or a network in CIDR notation. */
 const isNetwork = (text: string) => {
@@ -76,25 +104,57 @@ const isNetwork = (text: string) => {
   return Number(prefix ?? bits) >= 1 && Number(prefix ?? bits) <= bits
 }
 
-const assertNetworks = (list: string) => {
+const networksProblem = (list: string) => {
   const invalid = list.split(',').find((entry) => !isNetwork(entry.trim()))
-  if (list === '' || invalid === undefined) return
-  throw new Error(
-    `TRUST_PROXY must list addresses or networks such as 10.0.0.0/8, separated by commas. '${invalid}' is neither.`
-  )
+  if (list === '' || invalid === undefined) return null
+  return `must list addresses or networks such as 10.0.0.0/8, separated by commas. '${invalid}' is neither.`
 }
 
 const isOrigin = (text: string) =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text
 
+/** Returns the origins of a comma-separated list. */
+export const originsOf = (list: string) => (list === '' ? [] : list.split(',').map((origin) => origin.trim()))
+
 /** `*` is not allowed, because responses carry credentials. */
-const readOrigins = (list: string) => {
-  const origins = list === '' ? [] : list.split(',').map((origin) => origin.trim())
-  const invalid = origins.find((origin) => !isOrigin(origin))
-  if (invalid === undefined) return origins
-  throw new Error(
-    `CORS_ORIGIN must list exact origins such as https://app.example.org, separated by commas. '${invalid}' is not one.`
-  )
+const originsProblem = (list: string) => {
+  const invalid = originsOf(list).find((origin) => !isOrigin(origin))
+  if (invalid === undefined) return null
+  return `must list exact origins such as https://app.example.org, separated by commas. '${invalid}' is not one.`
+}
+
+/** Returns the time zone of cron expressions, an IANA name. */
+export const timeZone = () => process.env.TZ || 'UTC'
+
+/** Returns why a cron expression has no times; null if it has. */
+const cronProblem = (expression: string) => {
+  try {
+    const job = new Cron(expression, { timezone: timeZone(), paused: true })
+    return job.nextRun() === null ? 'it has no next time' : null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const scheduleProblem = (expression: string) => {
+  const problem = expression === '' ? null : cronProblem(expression)
+  if (problem === null) return null
+  return `must be a cron expression such as "0 3 * * *", in a known time zone (TZ). '${expression}' in ${timeZone()} is not: ${problem}.`
+}
+
+/** Rules that a schema cannot express. Each returns the rest of a sentence that starts with the name, or null. */
+const rules: Readonly<Record<string, (text: string) => string | null>> = {
+  TRUST_PROXY: networksProblem,
+  CORS_ORIGIN: originsProblem,
+  BACKUPS: scheduleProblem
+}
+
+const assertRules = (config: Variables) => {
+  const values = new Map<string, unknown>(Object.entries(config))
+  for (const [name, problemOf] of Object.entries(rules)) {
+    const problem = problemOf(String(values.get(name)))
+    if (problem !== null) throw new Error(`${name} ${problem}`)
+  }
 }
 
 /** Ajv converts text such as 1e400 to Infinity, which passes every minimum and maximum. */
@@ -117,8 +177,23 @@ const ajv = new Ajv({
 })
 const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties: false })
 
-/** Requests are logged at `info`. A more verbose LOG_LEVEL is kept. */
-const levelOf = ({ ACCESS_LOG, LOG_LEVEL }: Variables) =>
+/**
+ * Returns what is wrong with a value of a setting that can change, as the rest of a sentence that starts with its name.
+ * Returns null if nothing is. The rules are those of the variable, but the value must already have its type.
+ */
+export const settingProblem = (name: SettingName, value: unknown): string | null => {
+  const variable = settingVariables[name]
+  const schema: TSchema = ConfigSchema.properties[variable]
+  // Checked here: the validator would convert the value.
+  if (typeof value !== typeof schema.default)
+    return `${violationPhrase({ keyword: 'type', params: { type: schema.type } })}.`
+  if (validate({ [variable]: value })) return rules[variable]?.(String(value)) ?? null
+  const [error] = validate.errors as ErrorObject[]
+  return `${violationPhrase(error as ErrorObject)}.`
+}
+
+/** Returns the level of the log. Requests are logged at `info`. A more verbose LOG_LEVEL is kept. */
+export const logLevelOf = ({ ACCESS_LOG, LOG_LEVEL }: Pick<Config, 'ACCESS_LOG' | 'LOG_LEVEL'>): LogLevel =>
   ACCESS_LOG && !['info', 'debug', 'trace'].includes(LOG_LEVEL) ? 'info' : LOG_LEVEL
 
 /** The name of the database in DATA_DIR, without DATABASE. */
@@ -144,13 +219,9 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
   if (validate(config)) {
     assertFinite(config)
-    assertNetworks(config.TRUST_PROXY)
-    return {
-      ...config,
-      DATA_DIR: dataDirOf(config),
-      LOG_LEVEL: levelOf(config),
-      CORS_ORIGIN: readOrigins(config.CORS_ORIGIN)
-    }
+    assertRules(config)
+    const variables = new Set(SETTINGS.filter((name) => env[name] !== undefined))
+    return { ...config, DATA_DIR: dataDirOf(config), variables }
   }
   const violations = (validate.errors as ErrorObject[]).map(
     (error) => `${error.instancePath.slice(1)} ${toPhrase(error)}`
@@ -197,8 +268,6 @@ export const loadEnvironmentFile = (file = '.env') => {
 
 /** Returns 0 for up to 7 letters, 1 for 8, otherwise 2. Short names are as close to those of other programs: PROT, POST. */
 const maxTypos = (setting: string) => Math.min(2, Math.max(0, setting.length - 7))
-
-const SETTINGS = Object.keys(ConfigSchema.properties)
 
 /** Settings that are not options of the command line: other users of a machine can read the arguments of a process. */
 const SECRETS = ['ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN']

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
-import { type Config, findMisspellings, readConfig } from './config.ts'
+import { type Config, findMisspellings, logLevelOf, readConfig } from './config.ts'
 import { startOpening } from './plugins/app/database.ts'
 import { listenLocally } from './plugins/app/local-socket.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
@@ -139,7 +139,7 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
     import('./app.ts'),
     import('./services/accounts/verifier.ts')
   ])
-  const logger = { level: config.LOG_LEVEL, stream: process.stderr }
+  const logger = { level: logLevelOf(config), stream: process.stderr }
   const app = await buildApp({ config, logger, onDeath, opening, verifyPassword: createVerifier() })
   reportDeath = (cause) =>
     app.log.fatal({ err: cause }, 'The database engine has stopped. The process exits and must be restarted.')

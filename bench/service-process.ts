@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { buildApp } from '../app.ts'
-import { readConfig } from '../config.ts'
+import { logLevelOf, readConfig } from '../config.ts'
 import { RecordBodySchema } from '../schemas/record.ts'
 import { createVerifier } from '../services/accounts/verifier.ts'
 import { CONSTANT_PATH } from './workloads.ts'
@@ -36,7 +36,7 @@ const start = async () => {
   const config = readConfig(process.env)
   const app = await buildApp({
     config,
-    logger: { level: config.LOG_LEVEL, stream: process.stderr },
+    logger: { level: logLevelOf(config), stream: process.stderr },
     verifyPassword: createVerifier(),
     onDeath: (cause) => {
       throw cause

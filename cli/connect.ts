@@ -66,7 +66,7 @@ const serveLocally = async (config: Config): Promise<LocalClient> => {
   // A request in flight fails then, and the command with it.
   const onDeath = process.emitWarning
   const logger = { level: 'error', stream: process.stderr }
-  const app = await buildApp({ config, logger, createsFirstAdmin: false, onDeath })
+  const app = await buildApp({ config, logger, createsFirstAdmin: false, keepsLogLevel: true, onDeath })
   try {
     const closeSocket = await listenLocally(app)
     const close = async () => {

@@ -198,6 +198,10 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'An earlier request with this Idempotency-Key is still running. See Retry-After.'
   },
+  SETTING_FIXED: {
+    kind: 'conflict',
+    meaning: 'A variable or an option of the command line sets the setting. Change it there, and restart the service.'
+  },
   BACKUP_RUNNING: {
     kind: 'conflict',
     meaning: 'Another backup is being made or restored. Wait until GET /admin/backups shows no progress.'

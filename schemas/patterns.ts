@@ -23,6 +23,8 @@ export const METRICS_TOKEN_PATTERN = '^[!-~]{16,256}$'
 export const BACKUP_NAME_PATTERN =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z-(?:scheduled|manual|upload|before-restore)\\.db$'
 
+export const LOG_LEVEL_PATTERN = '^(?:fatal|error|warn|info|debug|trace|silent)$'
+
 /** Of BACKUP_KEEP. Empty: all backups are kept. */
 export const BACKUP_KEEP_PATTERN = '^(?:[1-9][0-9]{0,3}[dwm](?:,[1-9][0-9]{0,3}[dwm])*)?$'
 
@@ -36,6 +38,7 @@ export const patternPhrases: Readonly<Record<string, string>> = {
   [DAYS_PATTERN]: 'be a number of days, such as 400d, of at most 99999d',
   [INTEGER_PATTERN]: 'be a number, or an integer as decimal text',
   [BACKUP_NAME_PATTERN]: 'be the name of a backup, such as 2026-11-26T03-00-00Z-scheduled.db',
+  [LOG_LEVEL_PATTERN]: 'be one of fatal, error, warn, info, debug, trace, silent',
   [BACKUP_KEEP_PATTERN]: 'list numbers of days, weeks and months, such as 7d,4w,6m',
   [IF_MATCH_PATTERN]: 'be * or a list of tags, each in double quotes: the ETag of a response, as it was received'
 }

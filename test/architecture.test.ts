@@ -55,7 +55,7 @@ const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['sql'],
     ['engine'],
     ['audit'],
-    ['tables'],
+    ['settings', 'tables'],
     ['records', 'tokens', 'accounts', 'backups'],
     ['documents', 'metrics']
   ],

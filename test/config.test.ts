@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { findMalformedLine, findMisspellings, loadEnvironmentFile, readConfig } from '../config.ts'
+import {
+  findMalformedLine,
+  findMisspellings,
+  loadEnvironmentFile,
+  logLevelOf,
+  originsOf,
+  readConfig,
+  settingProblem
+} from '../config.ts'
 
 t.test('without variables, the defaults apply', async (t) => {
   t.match(readConfig({}), {
@@ -20,7 +28,7 @@ t.test('without variables, the defaults apply', async (t) => {
     WAL_SIZE: 48,
     AUDIT_KEEP: '400d',
     TRUST_PROXY: '',
-    CORS_ORIGIN: [],
+    CORS_ORIGIN: '',
     LOG_LEVEL: 'warn',
     ACCESS_LOG: false
   })
@@ -29,7 +37,8 @@ t.test('without variables, the defaults apply', async (t) => {
 t.test('the table in the guide names every setting, with its default', async (t) => {
   const guide = readFileSync('docs/guides/configure.md', 'utf8')
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| (?:`(.+?)` )?\|/gm)].map(([, name, value = '']) => [name, value])
-  const defaults = Object.entries(readConfig({})).map(([name, value]) => [name, String(value)])
+  const { variables: _, ...config } = readConfig({})
+  const defaults = Object.entries(config).map(([name, value]) => [name, String(value)])
   const names = ['DATABASE', 'BACKUP_DIR', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_PORT', 'METRICS_TOKEN']
   const optional = names.map((name) => [name, ''])
   t.strictSame(
@@ -79,7 +88,7 @@ t.test('text that converts to Infinity is refused', async (t) => {
 })
 
 t.test('ACCESS_LOG sets the log level to info, unless it is more verbose', async (t) => {
-  const level = (LOG_LEVEL: string, ACCESS_LOG = 'true') => readConfig({ LOG_LEVEL, ACCESS_LOG }).LOG_LEVEL
+  const level = (LOG_LEVEL: string, ACCESS_LOG = 'true') => logLevelOf(readConfig({ LOG_LEVEL, ACCESS_LOG }))
   for (const quieter of ['silent', 'error', 'warn', 'info']) t.equal(level(quieter), 'info', quieter)
   for (const verbose of ['debug', 'trace']) t.equal(level(verbose), verbose)
   t.equal(level('warn', 'false'), 'warn')
@@ -104,7 +113,7 @@ t.test('TRUST_PROXY accepts addresses and networks', async (t) => {
 
 t.test('CORS_ORIGIN accepts exact origins', async (t) => {
   const origins = ['https://app.example.org', 'http://localhost:5173']
-  t.strictSame(readConfig({ CORS_ORIGIN: origins.join(', ') }).CORS_ORIGIN, origins)
+  t.strictSame(originsOf(readConfig({ CORS_ORIGIN: origins.join(', ') }).CORS_ORIGIN), origins)
   for (const entry of [
     '*',
     'null',
@@ -187,7 +196,7 @@ t.test('a variable that is a setting with a typing error is found', async (t) =>
 
 t.test('settings and variables of other programs are not taken for typing errors', async (t) => {
   const settings = [
-    ...Object.keys(readConfig({})),
+    ...Object.keys(readConfig({})).filter((name) => name !== 'variables'),
     'DATABASE',
     'BACKUP_DIR',
     'ADMIN_PASSWORD',
@@ -207,4 +216,45 @@ t.test('BACKUP_KEEP lists numbers of days, weeks and months, or nothing', async 
     t.throws(() => readConfig({ BACKUP_KEEP: keep }), {
       message: /BACKUP_KEEP must list numbers of days, weeks and months/
     })
+})
+
+t.test('the settings that have a variable are known, also empty ones', async (t) => {
+  t.strictSame([...readConfig({ PORT: '0', BACKUPS: '', PATH: '/bin' }).variables].sort(), ['BACKUPS', 'PORT'])
+})
+
+t.test('BACKUPS is empty or a cron expression in a known time zone', async (t) => {
+  const { TZ } = process.env
+  t.teardown(() => {
+    if (TZ === undefined) delete process.env.TZ
+    else process.env.TZ = TZ
+  })
+  process.env.TZ = ''
+  for (const BACKUPS of ['', '0 3 * * *', '0 0 3 * * *']) t.equal(readConfig({ BACKUPS }).BACKUPS, BACKUPS)
+  const refused = (BACKUPS: string, message: RegExp) => t.throws(() => readConfig({ BACKUPS }), { message }, BACKUPS)
+  refused('every night', /^BACKUPS must be a cron expression such as .* 'every night' in UTC is not: /)
+  refused('0 0 30 2 *', /'0 0 30 2 \*' in UTC is not: it has no next time\.$/)
+  process.env.TZ = 'Mars/Olympus'
+  refused('0 3 * * *', /'0 3 \* \* \*' in Mars\/Olympus is not: /)
+})
+
+t.test('a setting that can change has the rules of its variable, without conversion', async (t) => {
+  for (const [name, value] of [
+    ['logLevel', 'debug'],
+    ['corsOrigins', 'https://a.org, https://b.org'],
+    ['maxPageSize', 10_000],
+    ['backups', '0 3 * * *'],
+    ['backupKeep', ''],
+    ['auditKeep', '1d']
+  ] as const)
+    t.equal(settingProblem(name, value), null, name)
+  for (const [name, value, problem] of [
+    ['logLevel', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent.'],
+    ['corsOrigins', '*', /^must list exact origins .* '\*' is not one\.$/],
+    ['maxPageSize', '5', 'must be an integer.'],
+    ['maxPageSize', 10_001, 'must be at most 10000.'],
+    ['backups', 'daily', /^must be a cron expression /],
+    ['backups', undefined, 'must be a string.'],
+    ['auditKeep', '0d', 'must be a number of days, such as 400d, of at most 99999d.']
+  ] as const)
+    t.match(settingProblem(name, value), problem, `${name} ${value}`)
 })

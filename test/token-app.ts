@@ -13,6 +13,7 @@ import dataRoutes from '../routes/data/area.ts'
 import { ok } from '../schemas/envelope.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { serviceCaller } from '../services/model/caller.ts'
+import { createSettings } from '../services/settings/settings.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
 
 interface StartOptions extends TokenAuthOptions {
@@ -31,6 +32,7 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...optio
     logger: onLog ? { level: 'error', stream: { write: onLog } } : false
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('config', config)
+  app.decorate('settings', createSettings(config))
   app.decorate('clock', clock)
 
   await app.register(errors)

@@ -35,7 +35,12 @@ export default fp(
     const { METRICS_PORT: port } = fastify.config
     const listener = port === undefined ? null : { server: await build(fastify), port }
     fastify.decorate('metricsListener', listener)
-    if (listener) fastify.addHook('onClose', () => listener.server.close())
+    if (!listener) return
+    // Its log is a child, which keeps its own level.
+    fastify.settings.onChange('logLevel', () => {
+      listener.server.log.level = fastify.log.level
+    })
+    fastify.addHook('onClose', () => listener.server.close())
   },
   { name: 'metrics-listener', dependencies: ['metrics'] }
 )

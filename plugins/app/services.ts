@@ -22,6 +22,7 @@ import { createScans } from '../../services/records/read/scans.ts'
 import { createSearch } from '../../services/records/read/search.ts'
 import { createTotals } from '../../services/records/read/totals.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
+import { createStoredSettings, type StoredSettings } from '../../services/settings/stored-settings.ts'
 import { upgradeChoices } from '../../services/tables/registry/choices-upgrade.ts'
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
@@ -40,6 +41,7 @@ declare module 'fastify' {
     admins: AdminService
     sessions: SessionService
     tokens: TokenService
+    storedSettings: StoredSettings
     audit: AuditService
     auditRead: AuditRead
     failedLogins: FailedLogins
@@ -87,7 +89,7 @@ const createReload = (fastify: FastifyInstance, load: () => Promise<unknown>) =>
 
   const reloadInBackground = () =>
     reload().catch((error) => {
-      fastify.log.error({ err: error }, 'Tables and tokens could not be reloaded. Retrying.')
+      fastify.log.error({ err: error }, 'Tables, tokens and settings could not be reloaded. Retrying.')
       retry = setTimeout(reloadInBackground, RELOAD_RETRY_MS).unref()
     })
   fastify.database.onExternalCommit(reloadInBackground)
@@ -104,6 +106,14 @@ const logUnaudited =
   (error: unknown, { action, target }: AuditEntry) =>
     log.error({ err: error, audit: { action, target } }, 'A read could not be stored in the audit.')
 
+const logInvalidSetting =
+  ({ log }: FastifyInstance) =>
+  (setting: string, problem: string) =>
+    log.warn(
+      { setting, problem },
+      'A stored setting is invalid. The default is used. Set it again: PUT /admin/settings.'
+    )
+
 /** Returns a function that logs only its first call: a full disk must not fill with log lines. */
 const logOnce = ({ log }: FastifyInstance) => {
   let isLogged = false
@@ -116,7 +126,7 @@ const logOnce = ({ log }: FastifyInstance) => {
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
   async (fastify, { hashingCost, verifyPassword, rowRuleOf }) => {
-    const { config, clock, database: db } = fastify
+    const { config, settings, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
     const failedLogins = createFailedLogins({ db, clock })
@@ -129,7 +139,7 @@ export default fp<ServicesOptions>(
     const tokens = createTokenService({ db, clock })
     fastify.decorate('tokens', tokens)
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
-    const maxPageSize = config.MAX_PAGE_SIZE
+    const maxPageSize = () => settings.get('maxPageSize')
     fastify.decorate('tables', tables)
     const accessOf = createAccessOf(db.dialect, rowRuleOf)
     fastify.decorate('accessOf', accessOf)
@@ -155,6 +165,9 @@ export default fp<ServicesOptions>(
     fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, accessOf, onFailure }))
     fastify.addHook('preClose', async () => imports.stop())
 
+    const storedSettings = createStoredSettings({ db, clock, settings, onInvalid: logInvalidSetting(fastify) })
+    fastify.decorate('storedSettings', storedSettings)
+
     const memorySessions = createMemorySessions({ clock })
     const accounts = { db, clock, credentials, memorySessions }
     const onMemorySession = logOnce(fastify)
@@ -171,7 +184,7 @@ export default fp<ServicesOptions>(
           'A table of the registry is unusable. Unregister it, then import it again.'
         )
     }
-    const load = () => Promise.all([loadTables(), tokens.load()])
+    const load = () => Promise.all([loadTables(), tokens.load(), storedSettings.load()])
     await upgradeChoices(db)
     await load()
     db.onExternalCommit(totals.clear)

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { originsOf } from '../../config.ts'
 import { readSecret } from '../../services/accounts/secret.ts'
 import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
 import { type AdminCaller, type Administrator, type LocalCaller, serviceCaller } from '../../services/model/caller.ts'
@@ -98,8 +99,11 @@ const passwordChangeRequired = () =>
 
 export default fp(
   async (fastify) => {
-    const { config, clock, sessions } = fastify
-    const allowedOrigins = new Set(config.CORS_ORIGIN)
+    const { config, settings, clock, sessions } = fastify
+    let allowedOrigins = new Set(originsOf(settings.get('corsOrigins')))
+    settings.onChange('corsOrigins', (list) => {
+      allowedOrigins = new Set(originsOf(list))
+    })
 
     await fastify.register(cookie)
     await fastify.register(jwt, {

@@ -6,13 +6,6 @@ import { otherMethods } from '../../schemas/other-names.ts'
 import { DomainError } from '../../services/model/errors.ts'
 import { hintOfPath, routeNotFound } from './errors.ts'
 
-/** The path of a catch-all route: @fastify/cors adds one for OPTIONS. */
-const CATCH_ALL = '*'
-
-/** Reads `routeOptions` only if needed: Fastify builds the object on each access. */
-const hasRoute = (request: FastifyRequest) =>
-  !request.is404 && (request.method !== 'OPTIONS' || request.routeOptions.url !== CATCH_ALL)
-
 /**
  * Responds with 405 and `Allow` when a path exists, but not for this method (RFC 9110, 15.5.6). Fastify's own response
  * is 404. Both 404 and 405 are sent in onRequest, before Fastify would parse the body.
@@ -22,7 +15,7 @@ export default fp(
   async (fastify) => {
     const paths = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER })
     fastify.addHook('onRoute', ({ url }: RouteOptions) => {
-      if (url !== CATCH_ALL && !paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
+      if (!paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
     })
 
     /** Queries the router: Fastify adds some routes, such as HEAD, without an onRoute event. */
@@ -30,7 +23,7 @@ export default fp(
       METHODS.filter((method) => fastify.hasRoute({ url, method: method as HTTPMethods })).sort()
 
     const refuseUnknownRoute = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
-      if (hasRoute(request)) return done()
+      if (!request.is404) return done()
       const path = paths.find('GET', request.url)
       if (!path) throw routeNotFound(request)
       const allow = allowedMethods(path.store).join(', ')

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import underPressure from '@fastify/under-pressure'
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import { originsOf } from '../../config.ts'
 import { DomainError, excerpt, overloaded } from '../../services/model/errors.ts'
 import { setCommonHeaders } from './security-headers.ts'
 
@@ -91,9 +92,9 @@ const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
 /** OPTIONS requests that are not preflights get the same response as without CORS: 405 with `Allow`. */
-const corsOptions = (origins: readonly string[]) => {
+const corsOptions = (origins: string[]) => {
   const options: FastifyCorsOptions = {
-    origin: [...origins],
+    origin: origins,
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
@@ -116,11 +117,38 @@ const corsOptions = (origins: readonly string[]) => {
     ],
     maxAge: PREFLIGHT_MAX_AGE_S
   }
-  const withoutPreflight = { ...options, preflight: false }
-  return {
-    delegator: (request: FastifyRequest, callback: (error: null, chosen: FastifyCorsOptions) => void) =>
-      callback(null, isPreflight(request) ? options : withoutPreflight)
-  }
+  return { options, withoutPreflight: { ...options, preflight: false } }
+}
+
+type CorsHook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
+
+/**
+ * Returns the instance for the plugin of CORS. Its hook runs only if `isNeeded` returns true. Its route, which responds to
+ * OPTIONS of every path, is not added: hooks run without a route, too.
+ */
+const instanceForCors = (fastify: FastifyInstance, isNeeded: () => boolean): FastifyInstance =>
+  Object.create(fastify, {
+    addHook: {
+      value: (name: 'onRequest', hook: CorsHook) =>
+        fastify.addHook(name, (request, reply, done) => (isNeeded() ? hook(request, reply, done) : done()))
+    },
+    options: { value: () => {} }
+  })
+
+/** Adds CORS for the current origins. Without any, the hook of the library does not run: it costs each request time. */
+const addCors = (fastify: FastifyInstance) => {
+  const { settings } = fastify
+  let chosen = corsOptions(originsOf(settings.get('corsOrigins')))
+  settings.onChange('corsOrigins', (list) => {
+    chosen = corsOptions(originsOf(list))
+  })
+  const delegator = (request: FastifyRequest, callback: (error: null, chosen: FastifyCorsOptions) => void) =>
+    callback(null, isPreflight(request) ? chosen.options : chosen.withoutPreflight)
+  cors(
+    instanceForCors(fastify, () => settings.get('corsOrigins') !== ''),
+    { delegator },
+    () => {}
+  )
 }
 
 const refuseUnderPressure = ({ routeOptions }: FastifyRequest) => {
@@ -131,12 +159,10 @@ const refuseUnderPressure = ({ routeOptions }: FastifyRequest) => {
 /** Must be registered before all other plugins with routes, because its hooks must run for every route. */
 export default fp<SecurityOptions>(
   async (fastify, { maxEventLoopDelay = MAX_EVENT_LOOP_DELAY_MS }) => {
-    const { CORS_ORIGIN } = fastify.config
-
     fastify.addHook('onRequest', setHeaders)
     fastify.addHook('onRequest', refuseLongUrl)
     fastify.addHook('onRequest', refuseInvalidHost)
-    if (CORS_ORIGIN.length > 0) await fastify.register(cors, corsOptions(CORS_ORIGIN))
+    addCors(fastify)
     await fastify.register(underPressure, { maxEventLoopDelay, pressureHandler: refuseUnderPressure })
     fastify.addHook('onRequest', refuseEncodedBody)
   },

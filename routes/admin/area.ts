@@ -10,6 +10,7 @@ import fields from './fields.ts'
 import importLog from './import-log.ts'
 import indexes from './indexes.ts'
 import { adminRecords } from './records.ts'
+import settings from './settings.ts'
 import status from './status.ts'
 import tableFiles from './table-files.ts'
 import tables from './tables.ts'
@@ -24,6 +25,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
 
   await fastify.register(document, { prefix: '/openapi.json' })
   await fastify.register(status, { prefix: '/status' })
+  await fastify.register(settings, { prefix: '/settings' })
   await fastify.register(tables, { prefix: '/tables' })
   await fastify.register(fields, { prefix: '/tables' })
   await fastify.register(indexes, { prefix: '/tables' })

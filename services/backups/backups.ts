@@ -15,7 +15,8 @@ interface BackupServiceOptions {
   readonly db: Pick<Database, 'backups' | 'counts' | 'fileSizes' | 'write'>
   readonly clock: Clock
   readonly directory: BackupDirectory
-  readonly keep: readonly KeepRule[]
+  /** Returns the rules of scheduled backups. */
+  readonly keep: () => readonly KeepRule[]
   readonly auditRead: AuditRead
   /** Reads all caches again after a restore. */
   readonly reload: (restored: { readonly includesAccess: boolean }) => Promise<unknown>
@@ -122,7 +123,7 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
   /** Makes a scheduled backup, and then deletes the scheduled ones that no rule keeps. */
   const runScheduled = async () => {
     await create(serviceCaller, 'scheduled')
-    for (const { name } of expiredOf(keep, directory.list())) await remove(serviceCaller, name)
+    for (const { name } of expiredOf(keep(), directory.list())) await remove(serviceCaller, name)
   }
 
   let checked: Promise<unknown> = Promise.resolve()

@@ -1,26 +1,23 @@
 import { Cron } from 'croner'
 
-interface ScheduleOptions {
-  /** A cron expression of five or six parts. */
-  readonly expression: string
-  /** An IANA name, such as Europe/Paris. */
-  readonly timeZone: string
-}
-
 /**
- * Runs `task` at the times of a cron expression. A time is skipped while the task of an earlier one runs.
- * @throws an Error that names BACKUPS if the expression or the time zone is invalid
+ * Runs `task` at the times of a cron expression that can be replaced. A time is skipped while the task of an earlier one
+ * runs. `timeZone`: an IANA name, such as Europe/Paris.
  */
-export const startSchedule = ({ expression, timeZone }: ScheduleOptions, task: () => Promise<void>) => {
-  try {
-    const job = new Cron(expression, { timezone: timeZone, protect: true, unref: true, paused: true }, task)
-    // Fails if the time zone is unknown, or if the expression has no next time.
-    if (job.nextRun() === null) throw new Error('it has no next time')
-    job.resume()
-    return job
-  } catch (error) {
-    throw new Error(
-      `BACKUPS must be a cron expression such as "0 3 * * *", in a known time zone (TZ). '${expression}' in ${timeZone} is not: ${(error as Error).message}.`
-    )
+export const createSchedule = (timeZone: string, task: () => Promise<void>) => {
+  let job: Cron | null = null
+  return {
+    /** Replaces the expression, which config.ts has checked. Empty: no times. */
+    set: (expression: string) => {
+      job?.stop()
+      job = expression === '' ? null : new Cron(expression, { timezone: timeZone, protect: true, unref: true }, task)
+    },
+    /** Returns the first time after this one, if there is any. */
+    next: (from: Date) => job?.nextRun(from),
+    /** Runs the task now, if there is an expression. */
+    trigger: async () => {
+      await job?.trigger()
+    },
+    stop: () => job?.stop()
   }
 }

@@ -33,7 +33,7 @@ interface RecordServiceOptions {
   readonly cursors: Cursors
   readonly readableBy: ReadableBy
   readonly allTables: () => readonly Registration[]
-  readonly maxPageSize: number
+  readonly maxPageSize: () => number
 }
 
 /** An upsert as the query and the headers of a request send it. */

@@ -55,7 +55,7 @@ t.test('check of an older file names what the upgrade changes', async (t) => {
   await app.close()
   prepareFile(
     file,
-    "DROP TABLE _rowhouse_imports; DROP TABLE _rowhouse_unit_values; DROP TABLE _rowhouse_unit_results; DROP TABLE _rowhouse_audit; UPDATE _rowhouse_meta SET value = 7 WHERE key = 'version'"
+    "DROP TABLE _rowhouse_imports; DROP TABLE _rowhouse_unit_values; DROP TABLE _rowhouse_unit_results; DROP TABLE _rowhouse_audit; DROP TABLE _rowhouse_settings; UPDATE _rowhouse_meta SET value = 7 WHERE key = 'version'"
   )
   const { stdout } = await runCommand(['check', file, ...directory])
   t.match(stdout, /The tables of Rowhouse have version 7 of \d+\. The next start changes .*_rowhouse_imports/)

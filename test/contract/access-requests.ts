@@ -71,6 +71,8 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /admin/tables': get('/admin/tables'),
   'GET /admin/tables/:id': (setup, state) => ({ url: adminUrl(setup, state) }),
   'GET /admin/status': get('/admin/status'),
+  'GET /admin/settings': get('/admin/settings'),
+  'PUT /admin/settings': () => ({ url: '/admin/settings', payload: { maxPageSize: 500 } }),
   'GET /admin/imports': get('/admin/imports'),
   'GET /admin/audit': get('/admin/audit'),
   'GET /admin/audit/export': get('/admin/audit/export'),

@@ -50,6 +50,8 @@ export const accessRules = {
   'GET /admin/tables/importable': 'administrator',
   'GET /admin/openapi.json': 'administrator',
   'GET /admin/status': 'administrator',
+  'GET /admin/settings': 'administrator',
+  'PUT /admin/settings': 'administrator',
   'GET /admin/imports': 'administrator',
   'GET /admin/audit': 'administrator',
   'GET /admin/audit/export': 'administrator',

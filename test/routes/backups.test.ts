@@ -171,7 +171,7 @@ t.test('a scheduled backup is made, and those that BACKUP_KEEP does not name are
   const manual = await newBackup()
   for (let day = 0; day < 4; day += 1) {
     advance(86_400_000)
-    await app.triggerBackup?.()
+    await app.triggerBackup()
   }
   const { backups } = dataOf(await admin.get(BACKUPS))
   t.strictSame(
@@ -187,7 +187,7 @@ t.test('a scheduled backup that fails is logged, with what to do', async (t) => 
   t.equal(app.backups.last(), null)
   const directory = join(app.config.DATA_DIR, 'backups')
   rmSync(directory, { recursive: true })
-  await app.triggerBackup?.()
+  await app.triggerBackup()
   t.match(
     lines.map((line) => JSON.parse(line)),
     [{ msg: /^The scheduled backup failed. Free space/, err: { code: 'STORAGE_UNAVAILABLE' } }]

@@ -44,9 +44,9 @@ export const startServices = async (t: Test, schema: string) => {
   const facts = { hasTriggers, hasUpdateEffects, effectsOf }
   const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
-  const reading = { scan, cursors, readableBy, maxPageSize: 1000, allTables: registry.all }
+  const reading = { scan, cursors, readableBy, maxPageSize: () => 1000, allTables: registry.all }
   const records = createRecordService({ db, clock, totals, ...reading, ...facts })
-  const exports = createExportService({ db, auditRead: () => {}, search, scan, readableBy, maxPageSize: 1000 })
+  const exports = createExportService({ db, auditRead: () => {}, search, scan, readableBy, maxPageSize: () => 1000 })
 
   /** Returns functions for the records of a table. Imports the table if it is not registered. */
   const serve = async (name: string) => {

@@ -15,8 +15,8 @@ const STEP_BYTES = 16 * 2 ** 20
 /** Milliseconds between two looks for the message that the copy may go on. */
 const WAIT_MS = 10
 
-/** They stay in any case: what happened after the backup has happened. */
-const ALWAYS_KEPT = ['_rowhouse_audit']
+/** They stay in any case: what happened after the backup has happened, and the settings are those of this machine. */
+const ALWAYS_KEPT = ['_rowhouse_audit', '_rowhouse_settings']
 const ACCESS = ['_rowhouse_admins', '_rowhouse_sessions', '_rowhouse_tokens']
 
 const open = (file: string, readonly = false) =>

@@ -166,6 +166,14 @@ const migrations: readonly (readonly string[])[] = [
       count INTEGER NOT NULL
     ) STRICT`,
     'CREATE INDEX _rowhouse_audit_at ON _rowhouse_audit (at)'
+  ],
+  // `value`: JSON.
+  [
+    `CREATE TABLE _rowhouse_settings (
+      name TEXT PRIMARY KEY,
+      value TEXT NOT NULL,
+      updated_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID`
   ]
 ]
 

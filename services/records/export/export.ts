@@ -39,7 +39,7 @@ interface ExportServiceOptions {
   readonly search: Search
   readonly scan: Scan
   readonly readableBy: ReadableBy
-  readonly maxPageSize: number
+  readonly maxPageSize: () => number
 }
 
 type ExportRequest = SelectionRequest & WindowRequest & Pick<ProjectionRequest, 'fields'> & TextRequest
@@ -116,7 +116,7 @@ export const createExportService = ({ db, auditRead, search, scan, readableBy, m
   }
 
   async function* onePage(caller: Caller, selection: Selection, lines: RecordLines, request: ExportRequest) {
-    const window = windowOf(request, maxPageSize)
+    const window = windowOf(request, maxPageSize())
     const [row] = await scan(caller, selection, (rows) => exportPage(rows, lines, window))
     yield textOf(row)
   }

@@ -25,7 +25,7 @@ interface ListOptions {
   readonly scan: Scan
   readonly cursors: Cursors
   readonly readableBy: ReadableBy
-  readonly maxPageSize: number
+  readonly maxPageSize: () => number
 }
 
 /** A page that has been read. */
@@ -166,7 +166,7 @@ export const createLists = (options: ListOptions) => {
     const { cursor } = request
     const requested = readRequest(caller, access, request)
     const { selection, projection } = requested
-    const { limit, offset } = windowOf(request, maxPageSize)
+    const { limit, offset } = windowOf(request, maxPageSize())
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
     const page = { selection, record: projection.json, limit, start, needsNext: digest !== null }

@@ -30,8 +30,9 @@ const TYPES = words(`
  */
 export const SHARED_SCHEMAS: readonly string[] = words(`
   Admin AdminAccount AdminAccountCreate AdminAccountEnvelope AdminAccountListEnvelope AdminAccountUpdate
-  AdminAuditPage AdminAuditPageEnvelope AdminAuditRow AdminBackup AdminBackupEnvelope AdminBackupList AdminBackupListEnvelope AdminBackupRestored AdminBackupRestoredEnvelope
-  AdminLoggedImport AdminLoggedImportsEnvelope AdminRunningBackup AdminSession AdminSessionListEnvelope
+  AdminAuditPage AdminAuditPageEnvelope AdminAuditRow AdminBackup AdminBackupEnvelope AdminBackupList AdminBackupListEnvelope
+  AdminBackupRestored AdminBackupRestoredEnvelope AdminIntegerSetting AdminLoggedImport AdminLoggedImportsEnvelope
+  AdminRunningBackup AdminSession AdminSessionListEnvelope AdminSettings AdminSettingsEnvelope AdminSettingsUpdate AdminTextSetting
   AdminEnvelope AdminTableCreate AdminTableFieldAddition AdminTableFieldCreate AdminTableFieldUpdate
   AdminTableFromFile AdminTableFromFileEnvelope ChangedToken ChangedTokenEnvelope Credentials Done DoneEnvelope Error
   ErrorCode ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableField ImportableTableListEnvelope

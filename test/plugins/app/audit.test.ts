@@ -7,6 +7,7 @@ import { auditRow } from '../../../services/audit/audit-row.ts'
 import { createFailedLogins } from '../../../services/audit/failed-logins.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import { overloaded } from '../../../services/model/errors.ts'
+import { createSettings } from '../../../services/settings/settings.ts'
 import { auditRows } from '../../audit.ts'
 import { asAdmin, client, expectError, startApp } from '../../helpers.ts'
 import { createTestClock, openTestDatabase } from '../../session-app.ts'
@@ -25,7 +26,9 @@ const start = async (t: Test, intervals: { flushInterval: number; purgeInterval:
   const failedLogins = createFailedLogins({ db, clock })
   app.decorate('database', db)
   app.decorate('clock', clock)
-  app.decorate('config', readConfig({ AUDIT_KEEP: '2d' }))
+  const settings = createSettings(readConfig({}))
+  settings.replaceStored({ auditKeep: '2d' })
+  app.decorate('settings', settings)
   app.decorate('failedLogins', failedLogins)
   const read = (column: string) => async () =>
     (await db.read({ sql: `SELECT ${column} AS value FROM _rowhouse_audit ORDER BY id`, params: [] })).map(

@@ -6,6 +6,7 @@ import database, { startOpening } from '../../../plugins/app/database.ts'
 import health from '../../../plugins/app/health.ts'
 import services from '../../../plugins/app/services.ts'
 import errors from '../../../plugins/http/errors.ts'
+import { createSettings } from '../../../services/settings/settings.ts'
 import { CHEAP, temporaryDirectory } from '../../helpers.ts'
 
 let now = Date.now()
@@ -13,6 +14,7 @@ const config = readConfig({ DATA_DIR: temporaryDirectory(t) })
 const lines: string[] = []
 const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => lines.push(line) } } })
 app.decorate('config', config)
+app.decorate('settings', createSettings(config))
 app.decorate('clock', () => now)
 await app.register(errors)
 await app.register(database, { opening: startOpening({ config, onDeath: t.threw }) })

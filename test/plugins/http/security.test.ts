@@ -5,13 +5,14 @@ import allowedMethods from '../../../plugins/http/allowed-methods.ts'
 import errors from '../../../plugins/http/errors.ts'
 import security, { type SecurityOptions } from '../../../plugins/http/security.ts'
 import { ok } from '../../../schemas/envelope.ts'
+import { createSettings } from '../../../services/settings/settings.ts'
 import { startApp } from '../../helpers.ts'
 
 const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const start = async (t: Test, env: Record<string, string> = {}, options: SecurityOptions = {}) => {
   const app = Fastify({ routerOptions: { maxParamLength: 8192 } })
-  app.decorate('config', readConfig(env))
+  app.decorate('settings', createSettings(readConfig(env)))
   await app.register(errors)
   await app.register(security, options)
   await app.register(allowedMethods)

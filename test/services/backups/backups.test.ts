@@ -17,7 +17,7 @@ const start = async (t: Test, margin: { readonly marginBytes?: number } = {}) =>
     db,
     clock: () => NOW,
     directory,
-    keep: [],
+    keep: () => [],
     auditRead: () => {},
     reload: async () => {}
   })

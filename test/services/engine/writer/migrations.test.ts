@@ -133,7 +133,7 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 10)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 11)
 })
 
 t.test('version 3 gives each token the integer format auto', async (t) => {
@@ -166,4 +166,12 @@ t.test('version 10 adds the audit, whose summaries are objects', async (t) => {
   t.throws(() => insert('5'), { code: 'SQLITE_CONSTRAINT_CHECK' })
   insert('{}')
   t.equal(connection.value('SELECT count(*) FROM _rowhouse_audit'), 1)
+})
+
+t.test('version 11 adds the settings', async (t) => {
+  const connection = migrateRows(t, [])
+  const insert = 'INSERT INTO _rowhouse_settings VALUES (?, ?, ?)'
+  t.throws(() => connection.run(insert, ['logLevel', null, 1n]), { code: 'SQLITE_CONSTRAINT_NOTNULL' })
+  connection.run(insert, ['logLevel', '"info"', 1n])
+  t.equal(connection.value('SELECT value FROM _rowhouse_settings'), '"info"')
 })
