@@ -27,15 +27,17 @@ const COMMANDS = [
   addServiceCommands
 ]
 
-/** Declares all commands. */
-export const createProgram = (terminal: Terminal) => {
+/** Declares all commands. `isJson`: the caller of the program prints wrong usage. */
+export const createProgram = (terminal: Terminal, { isJson }: { readonly isJson: boolean }) => {
   const program = new Command('rowhouse')
     .description('Put your SQLite tables behind an API, and hand out keys.')
     .addHelpText('after', HELP)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text)
+      writeErr: (text) => {
+        if (!isJson) terminal.stderr.write(text)
+      }
     })
   for (const add of COMMANDS) add(program, terminal)
   return program

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { loadEnvironmentFile } from '../config.ts'
-import { errorText } from './output.ts'
+import { errorText, usageText } from './output.ts'
 import { createProgram } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,13 +13,19 @@ const codeOfUsage = ({ exitCode }: CommanderError) => (exitCode === 0 ? 0 : WRON
 
 /** Runs one command. Returns the exit code of the process. */
 export const run = async (args: readonly string[], terminal: Terminal): Promise<number> => {
+  const isJson = args.includes('--json')
+  const printError = (text: string) => terminal.stderr.write(`${text}\n`)
   try {
     loadEnvironmentFile()
-    await createProgram(terminal).parseAsync([...args], { from: 'user' })
+    await createProgram(terminal, { isJson }).parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
-    if (error instanceof CommanderError) return codeOfUsage(error)
-    terminal.stderr.write(`${errorText(error as Error, args.includes('--json'))}\n`)
-    return FAILED
+    if (!(error instanceof CommanderError)) {
+      printError(errorText(terminal, error as Error, isJson))
+      return FAILED
+    }
+    const code = codeOfUsage(error)
+    if (isJson && code === WRONG_USAGE) printError(usageText(error.message))
+    return code
   }
 }

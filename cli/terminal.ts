@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 
-type Output = Writable & { readonly isTTY?: boolean }
+/** A stream of a command, which may be a terminal. */
+export type Output = Writable & { readonly isTTY?: boolean }
 
 /** Where a command reads and writes: the process, or streams of a test. */
 export interface Terminal {

@@ -4,7 +4,7 @@ import type { Table } from '../../schemas/table.ts'
 import { type FileReport, reportFile } from '../../services/engine/reader/file-report.ts'
 import { configOf, withService } from '../connect.ts'
 import type { LocalClient } from '../local-client.ts'
-import { createPrinter } from '../output.ts'
+import { createPrinter, createStyles, printable } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions } from './options.ts'
 
@@ -57,7 +57,8 @@ const check = (terminal: Terminal) => async (file: string, options: CommonOption
   const unusable = isServable ? await findUnusable(configOf(terminal, { ...options, database: file })) : null
   const report = { ...found, unusable }
   const problems = problemsOf(report)
-  const lines = [...(problems.length === 0 ? ['No problems.'] : problems), upgradeLine(report)]
+  const good = createStyles(terminal).onOutput('green', 'No problems.')
+  const lines = [...(problems.length === 0 ? [good] : problems.map(printable)), printable(upgradeLine(report))]
   createPrinter(terminal, options)(report, lines)
   if (problems.length > 0) throw new Error(`The check has found ${problems.length} problems.`)
 }

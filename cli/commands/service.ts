@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { API_VERSION } from '../../plugins/app/openapi.ts'
 import { sqliteVersion } from '../../services/engine/sqlite-version.ts'
 import { configOf, connectToRunning, withService } from '../connect.ts'
-import { createPrinter, properties } from '../output.ts'
+import { createPrinter, createStyles, properties } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
@@ -14,7 +14,7 @@ interface HealthOptions extends CommonOptions {
 const checkHealth = (terminal: Terminal) => async (options: HealthOptions) => {
   const client = await connectToRunning(configOf(terminal, options))
   const health = (await client.call('GET', options.ready ? '/health/ready' : '/health')) as { status: string }
-  createPrinter(terminal, options)(health, [health.status])
+  createPrinter(terminal, options)(health, [createStyles(terminal).onOutput('green', health.status)])
 }
 
 interface DocumentOptions extends CommonOptions {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { IssuedToken, Token } from '../../schemas/token.ts'
 import { configOf, withService } from '../connect.ts'
-import { columns, createPrinter, timeText, withHeading } from '../output.ts'
+import { columns, createPrinter, printWarnings, timeText, withHeading } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
@@ -47,7 +47,7 @@ const create = (terminal: Terminal) => async (name: string, options: NewTokenOpt
   const issued = (await withService(configOf(terminal, options), (client) =>
     client.call('POST', '/admin/tokens', token)
   )) as IssuedToken
-  for (const warning of issued.warnings ?? []) terminal.stderr.write(`${warning}\n`)
+  printWarnings(terminal, options, issued.warnings)
   createPrinter(terminal, options)(issued, [issued.token])
 }
 

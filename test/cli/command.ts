@@ -8,8 +8,10 @@ import { createDatabase, startApp } from '../helpers.ts'
 interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
-  /** Whether the outputs are a terminal. */
+  /** Whether standard output is a terminal. */
   readonly isTTY?: boolean
+  /** The same for standard error. */
+  readonly isErrorTTY?: boolean
 }
 
 const createOutput = (isTTY: boolean) => {
@@ -25,8 +27,8 @@ const createOutput = (isTTY: boolean) => {
 
 /** Runs one command in this process. Returns its exit code and its output. */
 export const runCommand = async (args: readonly string[], options: CommandOptions = {}) => {
-  const { env = {}, stdin = '', isTTY = false } = options
-  const [stdout, stderr] = [createOutput(isTTY), createOutput(isTTY)]
+  const { env = {}, stdin = '', isTTY = false, isErrorTTY = isTTY } = options
+  const [stdout, stderr] = [createOutput(isTTY), createOutput(isErrorTTY)]
   const terminal: Terminal = {
     env,
     stdin: Readable.from([Buffer.from(stdin)]),

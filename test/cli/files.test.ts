@@ -68,14 +68,6 @@ t.test('a terminal shows the progress', async (t) => {
   t.match(imported, { code: 0, stderr: /MiB/ })
   const exported = await runCommand(['export', file, 'products', ...directory], { isTTY: true })
   t.match(exported, { code: 0, stderr: /MiB/ })
-  const options = { isTTY: true, env: {} }
-  const bold = String.fromCharCode(27)
-  t.match((await runCommand(['token', 'list', '--database', file, ...directory], options)).stdout, bold)
-  const plain = await runCommand(['token', 'list', '--database', file, ...directory], {
-    isTTY: true,
-    env: { NO_COLOR: '1' }
-  })
-  t.notMatch(plain.stdout, bold)
 })
 
 t.test('an export replaces its output only when it is whole, and never the database', async (t) => {
