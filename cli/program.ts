@@ -6,6 +6,7 @@ import { addExportCommand } from './commands/export.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addServiceCommands } from './commands/service.ts'
+import { addSettingCommands } from './commands/settings.ts'
 import { addTokenCommands } from './commands/tokens.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -24,6 +25,7 @@ const COMMANDS = [
   addExportCommand,
   addTokenCommands,
   addAdminCommands,
+  addSettingCommands,
   addServiceCommands
 ]
 

@@ -131,7 +131,10 @@ t.test('each command has an example in its help', async (t) => {
     ['token', 'list'],
     ['token', 'revoke'],
     ['admin', 'create'],
-    ['admin', 'reset-password']
+    ['admin', 'reset-password'],
+    ['settings', 'list'],
+    ['settings', 'set'],
+    ['settings', 'reset']
   ]
   for (const command of [...commands.map((name) => [name]), ...nested]) {
     const { code, stdout } = await runCommand([...command, '--help'])
