@@ -6,7 +6,7 @@ import { BACKUP_NAME_PATTERN } from './patterns.ts'
 
 export const BACKUP_TYPE = 'application/vnd.sqlite3'
 
-export type BackupKind = 'scheduled' | 'manual' | 'upload' | 'before-restore'
+export type BackupKind = 'scheduled' | 'manual' | 'upload' | 'before-restore' | 'before-upgrade'
 
 const NameSchema = Type.String({
   pattern: BACKUP_NAME_PATTERN,
@@ -20,7 +20,7 @@ export const BackupParamsSchema = Type.Object({ name: NameSchema }, strict)
 const KindSchema = Type.Unsafe<BackupKind>({
   type: 'string',
   description:
-    'Why it was made: `scheduled` by `BACKUPS`, `manual` by a request, `upload` by an upload, `before-restore` by a restore, of the state before it.',
+    'Why it was made: `scheduled` by `BACKUPS`, `manual` by a request, `upload` by an upload, `before-restore` by a restore, of the state before it, `before-upgrade` by the start of a newer Rowhouse.',
   examples: ['scheduled']
 })
 

@@ -21,7 +21,7 @@ export const IF_MATCH_PATTERN = `^(?:\\*|[\\t ,]*${ENTITY_TAG}(?:[\\t ]*,[\\t ,]
 export const METRICS_TOKEN_PATTERN = '^[!-~]{16,256}$'
 /** The name of a backup: its time in UTC and its kind. It sorts by time. */
 export const BACKUP_NAME_PATTERN =
-  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z-(?:scheduled|manual|upload|before-restore)\\.db$'
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z-(?:scheduled|manual|upload|before-restore|before-upgrade)\\.db$'
 
 export const LOG_LEVEL_PATTERN = '^(?:fatal|error|warn|info|debug|trace|silent)$'
 

@@ -23,3 +23,6 @@ export const copyOldDatabase = (t: Test, { version }: Pick<OldDatabase, 'version
   writeFileSync(file, gunzipSync(readFileSync(join(FOLDER, `${version}.db.gz`))))
   return file
 }
+
+/** Returns the bytes of a database after its header. A copy has another change counter there, and no write-ahead log. */
+export const contentOf = (file: string) => readFileSync(file).subarray(100)

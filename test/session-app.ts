@@ -32,6 +32,7 @@ export const openTestDatabase = async (t: Test) => {
     cacheSize: 16,
     walSize: 16,
     isQuiet: () => false,
+    beforeUpgrade: async () => {},
     onDeath: (cause) => t.fail('the writer died', { cause })
   })
   t.teardown(() => db.close())

@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import fp from 'fastify-plugin'
 import { type Config, databaseOf } from '../../config.ts'
 import { checkSecret } from '../../services/accounts/secret.ts'
+import { type BackedUpgrade, backUpBeforeUpgrade } from '../../services/backups/before-upgrade.ts'
 import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
 import { stagingDirectory } from '../../services/engine/loop/staging-files.ts'
@@ -11,6 +12,8 @@ import { stagingDirectory } from '../../services/engine/loop/staging-files.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     database: Database
+    /** The migration of this start; null if there was none, or nothing to back up. */
+    upgrade: BackedUpgrade | null
   }
 }
 
@@ -22,6 +25,8 @@ interface OpeningOptions {
 /** A database that is being opened. */
 export interface Opening {
   readonly opened: Promise<Database>
+  /** Returns the migration that was done; null without one. */
+  readonly upgrade: () => BackedUpgrade | null
   /** Counts the connections of this server. With more than a few, reads run in batches. */
   readonly watch: (server: Server) => void
   /** Closes the database if the start failed before a service used it. */
@@ -112,13 +117,18 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
 
   const file = fileOf(config)
   const removeDirectory = prepareDirectory(config)
+  let upgrade: BackedUpgrade | null = null
   const opened = openDatabase({
     file,
     dataDirectory: config.DATA_DIR,
     cacheSize: config.CACHE_SIZE,
     walSize: config.WAL_SIZE,
     isQuiet: () => connections <= MAX_QUIET_CONNECTIONS,
-    onDeath
+    onDeath,
+    beforeUpgrade: async (started) => {
+      const path = config.BACKUP_DIR ?? join(config.DATA_DIR, 'backups')
+      upgrade = await backUpBeforeUpgrade(started, { path, servedFile: databaseOf(config) })
+    }
   })
   const abandon = () =>
     opened.then(
@@ -127,7 +137,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
     )
   // Removes the new directory if the database is refused. The start awaits `opened` later, and fails there.
   opened.catch(removeDirectory)
-  return { opened, watch, abandon }
+  return { opened, upgrade: () => upgrade, watch, abandon }
 }
 
 export default fp<{ readonly opening: Opening }>(
@@ -135,6 +145,7 @@ export default fp<{ readonly opening: Opening }>(
     const database = await opening.opened
     opening.watch(fastify.server)
     fastify.decorate('database', database)
+    fastify.decorate('upgrade', opening.upgrade())
     fastify.addHook('onClose', () => database.close())
   },
   { name: 'database' }

@@ -5,17 +5,29 @@ import type { Database } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { createUnreadText } from '../shared/unread-text.ts'
+import { LATEST_VERSION } from '../writer/migrations.ts'
 import { createBackups } from './backups.ts'
 import { createBulkWrites } from './bulk-writes.ts'
 import { fileSizes } from './file-sizes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createReaderPool } from './reader-pool.ts'
 import { createServedRecord } from './served-record.ts'
-import { prepareStagingFiles } from './staging-files.ts'
+import { createStagingFiles } from './staging-files.ts'
 import { createStagings } from './stagings.ts'
 import { createTrials } from './trials.ts'
 import { createViewScans } from './view-scans.ts'
 import { startWriter } from './writer-client.ts'
+
+/** A migration of our own tables, which has not begun. */
+export interface Upgrade {
+  /** The version of our tables in the file. */
+  readonly from: number
+  readonly to: number
+  /** Of the file with its write-ahead log. */
+  readonly bytes: number
+  /** Copies the database into an empty file, which is checked and durable when this resolves. */
+  readonly copy: (target: string) => Promise<void>
+}
 
 export interface DatabaseOptions {
   /** The SQLite file; created if it does not exist. Its directory must exist. */
@@ -30,6 +42,8 @@ export interface DatabaseOptions {
   readonly isQuiet: () => boolean
   /** Called if the writer thread ends unexpectedly. The process should then stop and be restarted. */
   readonly onDeath: (cause: Error) => void
+  /** Makes a backup of a file that an older Rowhouse has used. If this rejects, the file is not changed. */
+  readonly beforeUpgrade: (upgrade: Upgrade) => Promise<void>
 }
 
 /** MiB. Small, because there are several readers and a scan rarely reads a page twice. */
@@ -42,7 +56,7 @@ const canonicalPath = (file: string) =>
 
 /** Opens the engine. @throws an Error with the reason if the file is damaged, locked, replaced or already served */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { file, dataDirectory, cacheSize, walSize, isQuiet, onDeath } = options
+  const { file, dataDirectory, cacheSize, walSize, isQuiet, onDeath, beforeUpgrade } = options
   const path = canonicalPath(file)
   const servedRecord = createServedRecord(dataDirectory, path)
   servedRecord.check()
@@ -56,12 +70,22 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     for (const listener of batchListeners) listener(batch)
   }
 
+  const onUpgrade = async (from: number) => {
+    const { database, wal } = await fileSizes(path)
+    const copy = (target: string) => backups.copy(target, () => {}, true)
+    await beforeUpgrade({ from, to: LATEST_VERSION, bytes: database + wal, copy })
+  }
+
   const unread = createUnreadText()
-  const writer = await startWriter(
+  const starting = startWriter(
     { file: path, readonly: false, busyTimeout: WRITER_BUSY_TIMEOUT_MS, cacheSize, walSize, unread },
-    { onBatch, onExternalCommit, onDeath }
+    { onUpgrade, onBatch, onExternalCommit, onDeath }
   )
-  const stagingFiles = prepareStagingFiles(dataDirectory, path)
+  const stagingFiles = createStagingFiles(dataDirectory, path)
+  const pauseWrites = async () => (await starting).pause()
+  const backups = createBackups({ servedFile: path, stagingFiles, pauseWrites })
+  const writer = await starting
+  stagingFiles.prepare()
   servedRecord.write()
   const connection = openConnection({ file: path, readonly: true, busyTimeout: 0, cacheSize })
   const { counts: countReads, ...readBatches } = createReadBatches(connection, isQuiet)
@@ -70,7 +94,6 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
   const bulkWrites = createBulkWrites(writer)
   const stagings = createStagings({ servedFile: path, stagingFiles, attach: writer.attach })
-  const backups = createBackups({ servedFile: path, stagingFiles, pauseWrites: writer.pause })
 
   const counts = (): EngineCounts => ({
     reads: countReads(),

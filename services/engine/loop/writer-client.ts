@@ -17,7 +17,7 @@ import { engineStopped, type PlainError } from '../shared/plain-error.ts'
 import { sizeOf } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
 import { writerFile } from '../thread-files.ts'
-import type { WriterOptions, WriterThreadData } from '../writer/open-writer.ts'
+import { UpgradeState, type WriterOptions, type WriterThreadData } from '../writer/open-writer.ts'
 import { toDomainError } from './sqlite-errors.ts'
 import { createTaskSequence } from './task-sequence.ts'
 
@@ -45,6 +45,8 @@ interface PendingAttachment {
 }
 
 interface WriterEvents {
+  /** The writer is about to migrate tables of this version. If this rejects, the start fails with its error. */
+  readonly onUpgrade: (version: number) => Promise<void>
   /** Units were committed, or have failed. */
   readonly onBatch: (batch: WriteBatch) => void
   /** Another program has committed. */
@@ -84,9 +86,10 @@ interface WriterClientOptions extends WriterOptions {
 /** Starts the writer thread. Resolves when the checks of the file have passed; rejects with the reason otherwise. */
 export const startWriter = async (
   { unread, ...options }: WriterClientOptions,
-  { onBatch, onExternalCommit, onDeath }: WriterEvents
+  { onUpgrade, onBatch, onExternalCommit, onDeath }: WriterEvents
 ) => {
-  const workerData: WriterThreadData = { ...options, unread: unread.memory }
+  const upgrade = new SharedArrayBuffer(4)
+  const workerData: WriterThreadData = { ...options, unread: unread.memory, upgrade }
   const worker = new Worker(writerFile, { workerData })
   const post = (request: WriterRequest) => worker.postMessage(request)
   /** Units of this tick that have not been posted. */
@@ -101,6 +104,21 @@ export const startWriter = async (
   let isPaused = false
   let fault: unknown
   const runInSequence = createTaskSequence()
+
+  let refusal: unknown
+
+  const settleUpgrade = async (version: number) => {
+    const state = new Int32Array(upgrade)
+    try {
+      await onUpgrade(version)
+      Atomics.store(state, 0, UpgradeState.allowed)
+    } catch (error) {
+      // The thread releases its lock, and then reports a failure.
+      refusal = error
+      Atomics.store(state, 0, UpgradeState.refused)
+    }
+    Atomics.notify(state, 0)
+  }
 
   const settleAttachment = (error: PlainError | null) => {
     const { resolve, reject } = attachments.shift() as PendingAttachment
@@ -147,8 +165,9 @@ export const startWriter = async (
   await new Promise<void>((resolve, reject) => {
     worker.on('message', (message: WriterMessage) => {
       if ('ready' in message) return resolve()
+      if ('upgradeFrom' in message) return settleUpgrade(message.upgradeFrom)
       if ('failure' in message)
-        return reject(Object.assign(new Error(message.failure.message), { code: message.failure.code }))
+        return reject(refusal ?? Object.assign(new Error(message.failure.message), { code: message.failure.code }))
       if ('attached' in message) return settleAttachment(message.attached)
       return runInSequence(() => receive(message.batch))
     })

@@ -39,6 +39,7 @@ export interface PackedBatch {
 export type WriterMessage =
   | { readonly ready: true }
   | { readonly failure: PlainError }
+  | { readonly upgradeFrom: number }
   | { readonly batch: PackedBatch }
   | { readonly attached: PlainError | null }
 

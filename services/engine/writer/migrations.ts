@@ -195,6 +195,9 @@ export const readVersion = (connection: Connection) => {
   )
 }
 
+/** Whether the file has tables of an older Rowhouse. A file without any is only added to. */
+export const isOlder = (version: number) => version > 0 && version < LATEST_VERSION
+
 /** @throws if a newer Rowhouse has written to the file */
 export const migrate = (connection: Connection) => {
   const { run } = connection

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { type Connection, type ConnectionOptions, openConnection } from '../shared/connection.ts'
 import { checkIntegrity, hideFullText } from '../shared/integrity.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { migrate, readVersion } from './migrations.ts'
+import { isOlder, migrate, readVersion } from './migrations.ts'
 
 /**
  * 3.51.3 fixes the WAL-reset bug (https://sqlite.org/wal.html#walresetbug). 3.53 is the first version whose JSON has
@@ -28,7 +28,12 @@ export interface WriterOptions extends ConnectionOptions {
 export interface WriterThreadData extends WriterOptions {
   /** The memory of the count of unread text. */
   readonly unread: SharedArrayBuffer
+  /** An UpgradeState. */
+  readonly upgrade: SharedArrayBuffer
 }
+
+/** Whether the writer thread may migrate the file. It waits for the backup until this changes. */
+export const UpgradeState = { waiting: 0, allowed: 1, refused: 2 } as const
 
 /** @throws below 3.53 */
 export const assertVersion = (version: string) => {
@@ -132,11 +137,11 @@ const explain = (error: unknown, file: string) => {
   return code.startsWith('SQLITE_') ? new Error(`${file} cannot be opened: ${message} (${code}).`) : error
 }
 
-/** Only reads: a file that is refused is not changed. */
+/** Only reads: a file that is refused is not changed. Returns the version of our tables. */
 const inspect = (connection: Connection, file: string, isChecked: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
   if (!isChecked) assertIntact(connection, file)
-  readVersion(connection)
+  return readVersion(connection)
 }
 
 const prepare = (connection: Connection, walSize: number) => {
@@ -148,7 +153,14 @@ const prepare = (connection: Connection, walSize: number) => {
   assertDurable(connection)
 }
 
-const openPrepared = (options: WriterOptions, beforeWrite: () => void) => {
+interface OpenEvents {
+  /** Called before the first change, at least once. */
+  readonly beforeWrite?: () => void
+  /** Called before the tables of an older Rowhouse are migrated, with their version. */
+  readonly beforeUpgrade?: (version: number) => void
+}
+
+const openPrepared = (options: WriterOptions, { beforeWrite = () => {}, beforeUpgrade = () => {} }: OpenEvents) => {
   const { file } = options
   const isNew = !existsSync(file)
   // Opening creates the file.
@@ -157,8 +169,9 @@ const openPrepared = (options: WriterOptions, beforeWrite: () => void) => {
   const isChecked = wasClosedCleanly || checkReadOnly(options)
   const connection = openConnection(options)
   try {
-    inspect(connection, file, isChecked)
+    const version = inspect(connection, file, isChecked)
     beforeWrite()
+    if (isOlder(version)) beforeUpgrade(version)
     prepare(connection, options.walSize)
     return connection
   } catch (error) {
@@ -169,15 +182,14 @@ const openPrepared = (options: WriterOptions, beforeWrite: () => void) => {
 
 /**
  * Opens the only connection that writes, after checks of the disk, the SQLite version, the file and durability.
- * `beforeWrite` is called before the first change, at least once.
- * @throws an Error that names the file
+ * @throws an Error that names the file, or the error of an event
  */
-export const openWriter = (options: WriterOptions, beforeWrite = () => {}): Connection => {
+export const openWriter = (options: WriterOptions, events: OpenEvents = {}): Connection => {
   const { file } = options
   assertLocalDisk(file, statfsSync(dirname(file)).type)
   assertWritable(file)
   try {
-    return openPrepared(options, beforeWrite)
+    return openPrepared(options, events)
   } catch (error) {
     throw explain(error, file)
   }

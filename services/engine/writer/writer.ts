@@ -13,7 +13,7 @@ import { createUnreadText } from '../shared/unread-text.ts'
 import { createAttachments } from './attachments.ts'
 import { type BatchResult, createBatchRunner } from './batch.ts'
 import { createLock } from './lock.ts'
-import { openWriter, type WriterOptions, type WriterThreadData } from './open-writer.ts'
+import { openWriter, UpgradeState, type WriterOptions, type WriterThreadData } from './open-writer.ts'
 import { createServedFileCheck } from './served-file.ts'
 
 const IDLE_CHECK_MS = 1000
@@ -33,12 +33,20 @@ const isAttachment = (request: WriterRequest): request is { readonly attachment:
 
 const isPacked = (request: WriterRequest): request is PackedList => request !== 'close' && !isAttachment(request)
 
+/** Blocks the thread until the event loop has made a backup. @throws if it could not */
+const waitForBackup = (upgrade: SharedArrayBuffer) => (version: number) => {
+  const state = new Int32Array(upgrade)
+  post({ upgradeFrom: version })
+  Atomics.wait(state, 0, UpgradeState.waiting)
+  if (Atomics.load(state, 0) === UpgradeState.refused) throw new Error('The backup before the upgrade has failed.')
+}
+
 /** Opens the file, and locks out every other Rowhouse before the first write. A refused file gets no lock file. */
-const openLocked = (options: WriterOptions) => {
+const openLocked = (options: WriterOptions, beforeUpgrade: (version: number) => void) => {
   const lock = createLock(options.file)
   try {
     if (lock.exists()) lock.take()
-    return { connection: openWriter(options, lock.take), release: lock.release }
+    return { connection: openWriter(options, { beforeWrite: lock.take, beforeUpgrade }), release: lock.release }
   } catch (error) {
     lock.release()
     throw error
@@ -46,8 +54,8 @@ const openLocked = (options: WriterOptions) => {
 }
 
 const serve = () => {
-  const { unread, ...options } = workerData as WriterThreadData
-  const { connection, release } = openLocked(options)
+  const { unread, upgrade, ...options } = workerData as WriterThreadData
+  const { connection, release } = openLocked(options, waitForBackup(upgrade))
   const attach = createAttachments(connection, options.cacheSize)
   const { runBatch, sawExternalCommit } = createBatchRunner(connection, createUnreadText(unread))
   const assertServed = createServedFileCheck(connection)

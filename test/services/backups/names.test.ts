@@ -4,7 +4,7 @@ import { nameOf, parseName } from '../../../services/backups/names.ts'
 t.test('a name has the time in UTC and the kind', async (t) => {
   const createdAt = Date.parse('2026-11-26T03:04:05Z')
   t.equal(nameOf({ kind: 'manual', createdAt: createdAt + 250 }), '2026-11-26T03-04-05Z-manual.db')
-  for (const kind of ['manual', 'scheduled', 'upload'] as const)
+  for (const kind of ['manual', 'scheduled', 'upload', 'before-restore', 'before-upgrade'] as const)
     t.strictSame(parseName(nameOf({ kind, createdAt })), { kind, createdAt })
 })
 

@@ -36,6 +36,7 @@ export const startEngine = async (t: Test, file: string, options: Partial<Databa
     cacheSize: 8,
     walSize: 16,
     isQuiet: () => false,
+    beforeUpgrade: async () => {},
     onDeath: (cause) => t.fail(`the writer thread ended: ${cause.message}`),
     ...options
   })

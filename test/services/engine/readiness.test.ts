@@ -13,6 +13,7 @@ const db = await openDatabase({
   cacheSize: 4,
   walSize: 16,
   isQuiet: () => true,
+  beforeUpgrade: async () => {},
   onDeath: t.threw
 })
 t.teardown(() => db.close())

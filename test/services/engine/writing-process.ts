@@ -10,6 +10,7 @@ const db = await openDatabase({
   cacheSize: 1,
   walSize: 16,
   isQuiet: () => false,
+  beforeUpgrade: async () => {},
   onDeath: () => process.exit(1)
 })
 await db.write([sql('CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY)')])

@@ -22,6 +22,7 @@ const open = () =>
     cacheSize: 4,
     walSize: 16,
     isQuiet: () => true,
+    beforeUpgrade: async () => {},
     onDeath: (cause) => t.fail('the writer died', { cause })
   })
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { prepareStagingFiles } from '../../../../services/engine/loop/staging-files.ts'
+import { createStagingFiles } from '../../../../services/engine/loop/staging-files.ts'
 import type { StagedCheck, StagingRequest } from '../../../../services/engine/staging/protocol.ts'
 import type { Structure } from '../../../../services/model/table.ts'
 import { selectImportTarget, selectOrphans, selectTaken, toImportTarget } from '../../../../services/sql/imports.ts'
@@ -248,7 +248,8 @@ t.test('a thread without memory ends with an error', async (t) => {
 t.test('files and directories of the user whose names resemble a staging file stay', async (t) => {
   const file = databaseFile(t)
   const directory = stagingDirectoryOf(file)
-  const { newPath } = prepareStagingFiles(dirname(file), file)
+  const { newPath, prepare } = createStagingFiles(dirname(file), file)
+  prepare()
   const files = [`${file}-import-notes`, `${newPath()}.csv`, join(directory, 'notes')]
   for (const name of files) writeFileSync(name, 'mine')
   const directories = [`${file}-import-folder`, newPath()]
@@ -263,8 +264,10 @@ t.test('files of a killed process are deleted at the start, and threads end at t
   const file = databaseFile(t)
   const directory = stagingDirectoryOf(file)
   const stagingFiles = () => readdirSync(directory)
-  const lost = prepareStagingFiles(dirname(file), file).newPath()
-  const lostByOther = prepareStagingFiles(dirname(file), 'other.sqlite').newPath()
+  const { newPath, prepare } = createStagingFiles(dirname(file), file)
+  prepare()
+  const lost = newPath()
+  const lostByOther = createStagingFiles(dirname(file), 'other.sqlite').newPath()
   for (const path of [lost, lostByOther]) writeFileSync(path, '')
   const db = await startEngine(t, file)
   t.strictSame(stagingFiles(), [basename(lostByOther)], 'a file of another service stays')

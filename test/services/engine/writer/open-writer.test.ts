@@ -23,7 +23,7 @@ import {
 import { databaseFile, openExternal, prepareFile } from '../engine.ts'
 
 const open = (file: string, beforeWrite?: () => void) =>
-  openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 }, beforeWrite)
+  openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 }, beforeWrite ? { beforeWrite } : {})
 
 const damagePages = (file: string) => {
   const descriptor = openSync(file, 'r+')

@@ -1,0 +1,36 @@
+import type { Upgrade } from '../engine/loop/open.ts'
+import type { DomainError } from '../model/errors.ts'
+import { openBackupDirectory } from './directory.ts'
+
+/** A migration of our own tables that has a backup. */
+export interface BackedUpgrade {
+  readonly from: number
+  readonly to: number
+  /** The path of the backup. */
+  readonly backup: string
+}
+
+const explain = ({ from, to }: Upgrade, error: DomainError) =>
+  new Error(
+    `The tables of Rowhouse must be upgraded from version ${from} to ${to}, but the backup before it cannot be made. The file was not changed. ${error.message} ${error.hint ?? ''}`.trim(),
+    { cause: error }
+  )
+
+/**
+ * Makes the backup of a file that is about to be migrated. The schedule never deletes it.
+ * @throws an Error that says what to do
+ */
+export const backUpBeforeUpgrade = async (
+  upgrade: Upgrade,
+  options: Parameters<typeof openBackupDirectory>[0]
+): Promise<BackedUpgrade> => {
+  const { from, to, bytes, copy } = upgrade
+  try {
+    const directory = openBackupDirectory(options)
+    await directory.assertSpace(bytes)
+    const backup = await directory.add({ kind: 'before-upgrade', createdAt: Date.now() }, copy)
+    return { from, to, backup: directory.pathOf(backup) }
+  } catch (error) {
+    throw explain(upgrade, error as DomainError)
+  }
+}
