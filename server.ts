@@ -7,7 +7,7 @@ import { type Config, findMisspellings, logLevelOf, readConfig } from './config.
 import { startOpening } from './plugins/app/database.ts'
 import { listenLocally } from './plugins/app/local-socket.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
-import type { BackedUpgrade } from './services/backups/before-upgrade.ts'
+import { describeUpgrade } from './services/backups/before-upgrade.ts'
 import { serviceCaller } from './services/model/caller.ts'
 
 /** Time for requests in flight to finish after SIGTERM. Then their connections are closed. */
@@ -38,9 +38,6 @@ const printFirstAdmin = ({ name, generatedPassword, isPasswordShort }: FirstAdmi
     warn(`ADMIN_PASSWORD is shorter than ${PASSWORD_MIN_LENGTH} characters. Change it: PUT /auth/password.`)
   }
 }
-
-const printUpgrade = ({ from, to, backup }: BackedUpgrade) =>
-  print(`Upgraded the tables of Rowhouse from version ${from} to ${to}. The backup from before is ${backup}.`)
 
 /** Values of HOST that listen on every address of the machine. */
 const ALL_ADDRESSES = ['0.0.0.0', '::']
@@ -147,7 +144,7 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
   const app = await buildApp({ config, logger, onDeath, opening, verifyPassword: createVerifier() })
   reportDeath = (cause) =>
     app.log.fatal({ err: cause }, 'The database engine has stopped. The process exits and must be restarted.')
-  if (app.upgrade) printUpgrade(app.upgrade)
+  if (app.upgrade) print(describeUpgrade(app.upgrade))
   if (app.firstAdmin) printFirstAdmin(app.firstAdmin, config)
   if (adopts) await adoptAll(app)
   const closeLocalSocket = await openLocalSocket(app)

@@ -8,6 +8,7 @@ import { addServeCommand } from './commands/serve.ts'
 import { addServiceCommands } from './commands/service.ts'
 import { addSettingCommands } from './commands/settings.ts'
 import { addTokenCommands } from './commands/tokens.ts'
+import { addUpgradeCommand } from './commands/upgrade.ts'
 import type { Terminal } from './terminal.ts'
 
 const HELP = `
@@ -21,6 +22,7 @@ const COMMANDS = [
   addServeCommand,
   addBackupCommands,
   addCheckCommand,
+  addUpgradeCommand,
   addImportCommand,
   addExportCommand,
   addTokenCommands,

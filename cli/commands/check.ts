@@ -6,6 +6,7 @@ import { configOf, withService } from '../connect.ts'
 import type { LocalClient } from '../local-client.ts'
 import { createPrinter, createStyles, printable } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
+import { upgradeText } from '../upgrade-text.ts'
 import { addCommand, type CommonOptions } from './options.ts'
 
 interface Report extends FileReport {
@@ -42,15 +43,6 @@ const problemsOf = ({ damage, foreignKeys, broken, unusable }: Report) => [
   ...(unusable ?? []).map(({ name, reason }) => `The registered table '${name}' cannot be served: ${reason}`)
 ]
 
-const upgradeLine = ({ version, latestVersion, upgrade }: Report) => {
-  if (version === latestVersion) return 'The tables of Rowhouse are up to date.'
-  const state =
-    version === 0
-      ? 'The file has no tables of Rowhouse.'
-      : `The tables of Rowhouse have version ${version} of ${latestVersion}.`
-  return `${state} The next start changes ${upgrade.join(', ')}.`
-}
-
 const check = (terminal: Terminal) => async (file: string, options: CommonOptions) => {
   const found = reportFile(file)
   const isServable = found.damage === null && found.version === found.latestVersion
@@ -58,7 +50,7 @@ const check = (terminal: Terminal) => async (file: string, options: CommonOption
   const report = { ...found, unusable }
   const problems = problemsOf(report)
   const good = createStyles(terminal).onOutput('green', 'No problems.')
-  const lines = [...(problems.length === 0 ? [good] : problems.map(printable)), printable(upgradeLine(report))]
+  const lines = [...(problems.length === 0 ? [good] : problems.map(printable)), printable(upgradeText(report))]
   createPrinter(terminal, options)(report, lines)
   if (problems.length > 0) throw new Error(`The check has found ${problems.length} problems.`)
 }

@@ -10,6 +10,10 @@ export interface BackedUpgrade {
   readonly backup: string
 }
 
+/** Returns the sentences about a migration that is done. */
+export const describeUpgrade = ({ from, to, backup }: BackedUpgrade) =>
+  `Upgraded the tables of Rowhouse from version ${from} to ${to}. The backup from before is ${backup}.`
+
 const explain = ({ from, to }: Upgrade, error: DomainError) =>
   new Error(
     `The tables of Rowhouse must be upgraded from version ${from} to ${to}, but the backup before it cannot be made. The file was not changed. ${error.message} ${error.hint ?? ''}`.trim(),

@@ -1,22 +1,28 @@
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { checkIntegrity } from '../shared/integrity.ts'
+import { toPlainError } from '../shared/plain-error.ts'
 import { LATEST_VERSION, migrate, readVersion } from '../writer/migrations.ts'
 import { type BrokenObject, compileAll } from './compilation.ts'
+import { copyOwnRows, ownObjects } from './own-tables.ts'
 import { copySchema } from './schema-copy.ts'
 
+/** What a newer version of Rowhouse changes in a file. */
+export interface UpgradeReport {
+  /** The version of the tables of Rowhouse; 0 without them. */
+  readonly version: number
+  readonly latestVersion: number
+  /** Tables and indexes of Rowhouse that a start creates, changes or removes. */
+  readonly upgrade: readonly string[]
+}
+
 /** What a check of a file has found. */
-export interface FileReport {
+export interface FileReport extends UpgradeReport {
   /** The first damage that SQLite has found; null without one. */
   readonly damage: string | null
   /** Tables with rows whose foreign keys refer to no row. */
   readonly foreignKeys: readonly { readonly table: string; readonly rows: number }[]
   /** What SQLite cannot compile. */
   readonly broken: readonly BrokenObject[]
-  /** The version of the tables of Rowhouse; 0 without them. */
-  readonly version: number
-  readonly latestVersion: number
-  /** Tables and indexes of Rowhouse that a start creates, changes or removes. */
-  readonly upgrade: readonly string[]
 }
 
 const BUSY_TIMEOUT_MS = 2000
@@ -27,11 +33,6 @@ const VIOLATIONS =
 
 const foreignKeysOf = (connection: Connection) =>
   connection.rows(VIOLATIONS, []).map(({ table, rows }) => ({ table: String(table), rows: Number(rows) }))
-
-const OURS = "SELECT name, sql FROM sqlite_schema WHERE name LIKE '\\_rowhouse\\_%' ESCAPE '\\' ORDER BY name"
-
-const ownObjects = (connection: Connection) =>
-  new Map(connection.rows(OURS, []).map(({ name, sql }) => [String(name), sql]))
 
 /** Migrates the copy. Returns the names of what differs after that. */
 const upgradeIn = (copy: Connection) => {
@@ -58,16 +59,44 @@ const reportSchema = (source: Connection) => {
   }
 }
 
-/**
- * Checks a file on a connection that cannot write. Blocks the thread until all pages are read.
- * @throws an Error if the file cannot be opened, or if a newer Rowhouse has written to it
- */
-export const reportFile = (file: string): FileReport => {
+const withSource = <T>(file: string, use: (source: Connection) => T) => {
   const source = openConnection({ file, readonly: true, busyTimeout: BUSY_TIMEOUT_MS, cacheSize: CACHE_SIZE_MIB })
   try {
-    const result = checkIntegrity(source, 'integrity_check')
-    return { damage: result === 'ok' ? null : result, foreignKeys: foreignKeysOf(source), ...reportSchema(source) }
+    return use(source)
   } finally {
     source.close()
   }
 }
+
+/**
+ * Checks a file on a connection that cannot write. Blocks the thread until all pages are read.
+ * @throws an Error if the file cannot be opened, or if a newer Rowhouse has written to it
+ */
+export const reportFile = (file: string): FileReport =>
+  withSource(file, (source) => {
+    const result = checkIntegrity(source, 'integrity_check')
+    return { damage: result === 'ok' ? null : result, foreignKeys: foreignKeysOf(source), ...reportSchema(source) }
+  })
+
+const explain = (version: number, error: unknown) =>
+  new Error(
+    `The upgrade from version ${version} to ${LATEST_VERSION} would fail: ${toPlainError(error).message}. The file was not changed.`
+  )
+
+/**
+ * Migrates a copy in memory, which has the schema of the file and the rows of our own tables. A migration reads and changes
+ * nothing else. @throws an Error if it fails, or if the file cannot be opened
+ */
+export const tryUpgrade = (file: string): UpgradeReport =>
+  withSource(file, (source) => {
+    const version = readVersion(source)
+    const copy = copySchema(source)
+    try {
+      copyOwnRows(source, copy)
+      return { version, latestVersion: LATEST_VERSION, upgrade: upgradeIn(copy) }
+    } catch (error) {
+      throw explain(version, error)
+    } finally {
+      copy.close()
+    }
+  })
