@@ -1,0 +1,88 @@
+/** The checks of a release. Each function returns a sentence about a problem, with what to do, or null. */
+
+export const treeProblem = (status: string, branch: string) => {
+  if (branch !== 'main') return `The branch is ${branch}. Check out main.`
+  return status === '' ? null : `These files are not committed:\n${status}\nCommit or remove them.`
+}
+
+export const changelogProblem = (changelog: string, version: string) =>
+  changelog.split('\n').some((line) => line.startsWith(`## [${version}] - `))
+    ? null
+    : `CHANGELOG.md has no entry for ${version}. Write '## [${version}] - ' with the date above what is new.`
+
+/** `found`: the version in each place. */
+export const versionProblem = (found: Readonly<Record<string, string | undefined>>, version: string) => {
+  const wrong = Object.entries(found).filter(([, other]) => other !== version)
+  if (wrong.length === 0) return null
+  const places = wrong.map(([place, other]) => `${place} has ${other}`).join(', ')
+  return `${places}. Set ${version} there, run npm install --package-lock-only and npm run openapi, and commit.`
+}
+
+/** `paths`: of the files in the package. */
+export const packProblem = (paths: readonly string[]) =>
+  paths.includes('dist/rowhouse.js')
+    ? null
+    : 'The package has no dist/rowhouse.js. Run npm run build, and check "files" in package.json.'
+
+interface Component {
+  readonly name: string
+  readonly 'bom-ref': string
+  readonly properties?: readonly { readonly name: string }[]
+}
+
+/** The parts of a CycloneDX document that are used: https://cyclonedx.org/docs/1.5/json/ */
+export interface Sbom {
+  readonly bomFormat: string
+  readonly components: readonly Component[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
+}
+
+const isForDevelopment = ({ properties = [] }: Component) =>
+  properties.some(({ name }) => name === 'cdx:npm:package:development')
+
+/**
+ * Removes the packages that only development needs. `npm sbom --omit dev` of npm 11 also removes packages that a
+ * development package needs, too, such as our own dependency ajv.
+ */
+export const withoutDevelopment = (sbom: Sbom): Sbom => {
+  const removed = new Set(sbom.components.filter(isForDevelopment).map((component) => component['bom-ref']))
+  const isKept = (ref: string) => !removed.has(ref)
+  return {
+    ...sbom,
+    components: sbom.components.filter((component) => isKept(component['bom-ref'])),
+    dependencies: sbom.dependencies
+      .filter(({ ref }) => isKept(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isKept) }))
+  }
+}
+
+export const sbomProblem = ({ bomFormat, components }: Sbom, dependencies: readonly string[]) => {
+  if (bomFormat !== 'CycloneDX') return 'npm sbom did not write a CycloneDX document. Check the version of npm.'
+  const names = new Set(components.map(({ name }) => name))
+  const missing = dependencies.filter((name) => !names.has(name))
+  return missing.length === 0 ? null : `The SBOM does not name ${missing.join(', ')}. Run npm ci.`
+}
+
+/** The parts of `npm audit --json` that are checked. Without a version, the registry could not be reached. */
+export interface AuditReport {
+  readonly auditReportVersion?: number
+  readonly vulnerabilities?: Readonly<Record<string, { readonly via: readonly (string | { readonly url: string })[] }>>
+}
+
+/** Returns the ids of the advisories, such as GHSA-…. A package that is only affected through another one names that. */
+const advisoriesOf = ({ vulnerabilities = {} }: AuditReport) => {
+  const sources = Object.values(vulnerabilities).flatMap(({ via }) => via)
+  const urls = sources.flatMap((source) => (typeof source === 'string' ? [] : [source.url]))
+  return [...new Set(urls.map((url) => url.slice(url.lastIndexOf('/') + 1)))]
+}
+
+/** `explained`: the ids of the advisories that do not concern us. */
+export const auditProblem = (report: AuditReport, explained: readonly string[], isOffline: boolean) => {
+  if (report.auditReportVersion === undefined)
+    return isOffline
+      ? null
+      : 'NOT CHECKED: the registry cannot be reached. Run this with a network, or check the advisories yourself and add --offline.'
+  const open = advisoriesOf(report).filter((id) => !explained.includes(id))
+  if (open.length === 0) return null
+  return `npm audit reports ${open.join(', ')}. Update the packages, or explain in .ci/advisories.json why they do not concern Rowhouse.`
+}

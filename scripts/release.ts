@@ -1,0 +1,117 @@
+// `npm run release -- 0.2.0` checks whether this commit can be released as this version. It changes no file of the
+// repository. With --skip-tests it leaves out npm test, with --offline the advisories if the registry cannot be reached.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import {
+  auditProblem,
+  changelogProblem,
+  packProblem,
+  sbomProblem,
+  treeProblem,
+  versionProblem,
+  withoutDevelopment
+} from './release-checks.ts'
+
+const USAGE = 'Usage: npm run release -- VERSION [--skip-tests] [--offline], such as npm run release -- 0.2.0'
+const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+/** Not in the repository, nor in the package. */
+const SBOM = 'dist/sbom.cdx.json'
+
+const read = (file: string) => readFileSync(file, 'utf8')
+const readJson = (file: string) => JSON.parse(read(file))
+
+const run = (command: string, ...args: readonly string[]) => {
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
+  return { isDone: status === 0, output: stdout.trimEnd() }
+}
+
+const versionsInTree = () => {
+  const { version, packages } = readJson('package-lock.json')
+  const [, inSource] = /API_VERSION = '(.*)'/.exec(read('plugins/app/openapi.ts')) ?? []
+  return {
+    'package.json': readJson('package.json').version,
+    'console/package.json': readJson('console/package.json').version,
+    'package-lock.json': version,
+    'package-lock.json (root)': packages[''].version,
+    'package-lock.json (console)': packages.console.version,
+    'plugins/app/openapi.ts': inSource,
+    // The part after the plus is a digest of the document.
+    'openapi.json': readJson('openapi.json').info.version.split('+')[0]
+  }
+}
+
+const checkTree = () =>
+  treeProblem(run('git', 'status', '--porcelain').output, run('git', 'branch', '--show-current').output)
+
+const checkTests = () => {
+  const { status } = spawnSync('npm', ['test'], { stdio: 'inherit' })
+  return status === 0 ? null : 'npm test fails. Correct what it names.'
+}
+
+const checkPack = () => {
+  const { isDone, output } = run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')
+  if (!isDone) return 'npm pack fails. Run it to see why.'
+  const [packed] = JSON.parse(output)
+  return packProblem(packed.files.map(({ path }: { readonly path: string }) => path))
+}
+
+const checkSbom = () => {
+  const { isDone, output } = run('npm', 'sbom', '--sbom-format', 'cyclonedx')
+  if (!isDone) return 'npm sbom fails. Run npm ci, then npm sbom --sbom-format cyclonedx to see why.'
+  const sbom = withoutDevelopment(JSON.parse(output))
+  mkdirSync('dist', { recursive: true })
+  writeFileSync(SBOM, `${JSON.stringify(sbom, null, 2)}\n`)
+  return sbomProblem(sbom, Object.keys(readJson('package.json').dependencies))
+}
+
+const checkAdvisories = (isOffline: boolean) => {
+  const explained = readJson('.ci/advisories.json').map(({ id }: { readonly id: string }) => id)
+  // It ends with 1 if there are advisories.
+  return auditProblem(JSON.parse(run('npm', 'audit', '--omit=dev', '--json').output), explained, isOffline)
+}
+
+interface Check {
+  readonly title: string
+  readonly find: () => string | null
+}
+
+const checksOf = (version: string, options: { readonly skipsTests: boolean; readonly isOffline: boolean }): Check[] => [
+  { title: 'the working tree is clean, on main', find: checkTree },
+  { title: 'CHANGELOG.md has the version', find: () => changelogProblem(read('CHANGELOG.md'), version) },
+  { title: 'all files have the version', find: () => versionProblem(versionsInTree(), version) },
+  ...(options.skipsTests ? [] : [{ title: 'npm test passes', find: checkTests }]),
+  { title: 'npm pack makes the package', find: checkPack },
+  { title: `${SBOM} names all dependencies`, find: checkSbom },
+  { title: 'each advisory is explained', find: () => checkAdvisories(options.isOffline) }
+]
+
+const findProblem = ({ find }: Check) => {
+  try {
+    return find()
+  } catch (error) {
+    return `This could not be checked: ${(error as Error).message}`
+  }
+}
+
+/** Prints the result of each check. Returns whether all have succeeded. */
+const checkAll = (checks: readonly Check[]) => {
+  const problems = checks.map((check) => {
+    const problem = findProblem(check)
+    process.stdout.write(problem === null ? `ok      ${check.title}\n` : `not ok  ${check.title}\n        ${problem}\n`)
+    return problem
+  })
+  return problems.every((problem) => problem === null)
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'skip-tests': { type: 'boolean', default: false }, offline: { type: 'boolean', default: false } }
+})
+const [version = ''] = positionals
+if (!VERSION.test(version)) {
+  process.stderr.write(`${USAGE}\n`)
+  process.exitCode = 1
+} else if (checkAll(checksOf(version, { skipsTests: values['skip-tests'], isOffline: values.offline }))) {
+  process.stdout.write(`This commit can be released: git tag v${version} && git push origin main v${version}\n`)
+} else process.exitCode = 1

@@ -1,0 +1,78 @@
+import t from 'tap'
+import {
+  auditProblem,
+  changelogProblem,
+  packProblem,
+  sbomProblem,
+  treeProblem,
+  versionProblem,
+  withoutDevelopment
+} from '../../scripts/release-checks.ts'
+
+t.test('a release is of a clean tree of main', async (t) => {
+  t.equal(treeProblem('', 'main'), null)
+  t.match(treeProblem('?? notes.txt', 'main'), /not committed:\n\?\? notes\.txt\nCommit or remove them/)
+  t.match(treeProblem('', 'try'), /The branch is try\. Check out main/)
+})
+
+t.test('the changelog has an entry with a date', async (t) => {
+  t.equal(changelogProblem('# Changelog\n\n## [0.2.0] - 2026-12-01\n', '0.2.0'), null)
+  t.match(changelogProblem('## [Unreleased]\n\n## [0.2.01] - 2026-12-01\n', '0.2.0'), /no entry for 0\.2\.0/)
+})
+
+t.test('each place with another version is named', async (t) => {
+  t.equal(versionProblem({ a: '0.2.0', b: '0.2.0' }, '0.2.0'), null)
+  t.match(
+    versionProblem({ a: '0.2.0', b: '0.1.0', c: undefined }, '0.2.0'),
+    /^b has 0\.1\.0, c has undefined\. Set 0\.2\.0/
+  )
+})
+
+t.test('the package has the program', async (t) => {
+  t.equal(packProblem(['package.json', 'dist/rowhouse.js']), null)
+  t.match(packProblem(['package.json']), /no dist\/rowhouse\.js/)
+})
+
+const component = (name: string, ...properties: readonly string[]) => ({
+  name,
+  'bom-ref': `${name}@1.0.0`,
+  properties: properties.map((property) => ({ name: property }))
+})
+
+t.test('the SBOM is CycloneDX and names each dependency', async (t) => {
+  const sbom = { bomFormat: 'CycloneDX', components: [component('ajv')], dependencies: [] }
+  t.equal(sbomProblem(sbom, ['ajv']), null)
+  t.match(sbomProblem(sbom, ['ajv', '@fastify/cors', 'argon2']), /does not name @fastify\/cors, argon2\./)
+  t.match(sbomProblem({ ...sbom, bomFormat: 'SPDX' }, []), /did not write a CycloneDX document/)
+})
+
+t.test('packages that only development needs are not in the SBOM', async (t) => {
+  const components = [
+    component('ajv'),
+    component('tap', 'cdx:npm:package:development'),
+    { name: 'pino', 'bom-ref': 'pino@1.0.0' }
+  ]
+  const dependencies = [
+    { ref: 'rowhouse@0.2.0', dependsOn: ['ajv@1.0.0', 'tap@1.0.0'] },
+    { ref: 'tap@1.0.0', dependsOn: ['ajv@1.0.0'] }
+  ]
+  const kept = withoutDevelopment({ bomFormat: 'CycloneDX', components, dependencies })
+  t.strictSame(
+    kept.components.map(({ name }) => name),
+    ['ajv', 'pino']
+  )
+  t.strictSame(kept.dependencies, [{ ref: 'rowhouse@0.2.0', dependsOn: ['ajv@1.0.0'] }])
+})
+
+t.test('an advisory is explained, or named', async (t) => {
+  const advisory = { url: 'https://github.com/advisories/GHSA-1111' }
+  const report = { auditReportVersion: 2, vulnerabilities: { ajv: { via: [advisory] }, fastify: { via: ['ajv'] } } }
+  t.equal(auditProblem(report, ['GHSA-1111'], false), null)
+  t.match(auditProblem(report, ['GHSA-2222'], true), /npm audit reports GHSA-1111\. Update/)
+  t.equal(auditProblem({ auditReportVersion: 2 }, [], false), null)
+})
+
+t.test('advisories that could not be read are a problem, except with --offline', async (t) => {
+  t.match(auditProblem({}, [], false), /^NOT CHECKED: the registry cannot be reached/)
+  t.equal(auditProblem({}, [], true), null)
+})
