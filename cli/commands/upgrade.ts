@@ -19,7 +19,13 @@ const startOnce = async (config: Config) => {
   // Loaded here: a dry run does not need it.
   const { buildApp } = await import('../../app.ts')
   const logger = { level: 'error', stream: process.stderr }
-  const app = await buildApp({ config, logger, createsFirstAdmin: false, keepsLogLevel: true, onDeath: process.emitWarning })
+  const app = await buildApp({
+    config,
+    logger,
+    createsFirstAdmin: false,
+    keepsLogLevel: true,
+    onDeath: process.emitWarning
+  })
   await app.close()
   return app.upgrade
 }
