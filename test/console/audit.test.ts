@@ -161,4 +161,18 @@ if (skip) {
     await shown(page, MANY + 1)
     t.equal(await page.getByRole('alert').count(), 0)
   })
+
+  t.test('names of callers and targets are shown as text, however odd or long', async (t) => {
+    const name = `<img src=x onerror=alert(1)> \u202e\u05d0 ${'x'.repeat(60)}`
+    const odd = dataOf(await admin.post('/admin/tokens', { name, permissions }))
+    await app.inject({ url: '/data/pets/export', headers: bearer(odd.token) })
+    const page = await openAsAdmin(t, `audit?caller=${encodeURIComponent(name)}`)
+    await shown(page, 1)
+    await expectAccessible(t, page)
+    await page.getByLabel('Caller').fill('')
+    await page.getByLabel('Target').fill(name)
+    await page.getByRole('button', { name: 'Token created' }).click()
+    await page.getByRole('dialog').getByText(name).waitFor()
+    await expectAccessible(t, page)
+  })
 }

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Page, Request } from 'playwright-core'
 import t from 'tap'
+import { databaseOf } from '../../config.ts'
 import { createTable, dataOf, type TestResponse, temporaryDirectory } from '../helpers.ts'
 import { expectAccessible } from './accessible.ts'
 import { holdResponse, logIn, photographPage, skip, startConsole } from './console.ts'
@@ -28,7 +30,7 @@ const runningOf = (kind: string, copiedBytes: number) => ({
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { admin, openAsAdmin } = await startConsole(t)
+  const { app, admin, openAsAdmin } = await startConsole(t)
   await createTable(admin, { name: 'pets', fields: [{ name: 'name', jsonType: 'string' }] })
   const listed = async (): Promise<{ name: string; bytes: number }[]> =>
     dataOf(await admin.get('/admin/backups')).backups
@@ -176,6 +178,25 @@ if (skip) {
     await page.getByText(/^The backup is stored as .*-upload\.db$/).waitFor()
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('cell', { name: 'Upload', exact: true }).waitFor()
+  })
+
+  t.test('an upload that is sent continues without its dialog, and a notice says what happened', async (t) => {
+    const { name } = await makeBackup()
+    const { rawPayload } = await admin.get(`/admin/backups/${name}`)
+    const page = await openAsAdmin(t, 'backups')
+    await button(page, 'Upload a backup').click()
+    const dialog = page.getByRole('dialog')
+    const content = { name: 'a.db', mimeType: 'application/octet-stream', buffer: rawPayload }
+    await dialog.locator('input[type=file]').setInputFiles(content)
+    const lock = new BetterSqlite3(databaseOf(app.config))
+    t.teardown(() => lock.close())
+    lock.exec('BEGIN IMMEDIATE')
+    await dialog.getByRole('button', { name: 'Upload' }).click()
+    await dialog.getByText('The service checks the file.').waitFor()
+    await button(page, 'Close').click()
+    await dialog.waitFor({ state: 'detached' })
+    lock.exec('ROLLBACK')
+    await page.getByText(/^The backup is stored as .*-upload\.db$/).waitFor()
   })
 
   t.test('an upload that is cancelled stores nothing', async (t) => {

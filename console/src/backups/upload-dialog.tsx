@@ -14,7 +14,7 @@ const ACCEPTED = '.db,.sqlite,.sqlite3'
 /** Sends a file, which the service checks before it is a backup. */
 export const UploadDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [file, setFile] = useState<File>()
-  const { part, isPending, error, send, cancel, reset } = useUpload(onClose)
+  const { part, isPending, isSent, error, send, cancel, reset } = useUpload(onClose)
   const choose = (chosen: File) => {
     reset()
     setFile(chosen)
@@ -27,7 +27,7 @@ export const UploadDialog = ({ onClose }: { readonly onClose: () => void }) => {
         {error !== null && <Problem error={error} />}
         <Actions>
           <Button variant="quiet" onClick={isPending ? cancel : onClose}>
-            {common.cancel}
+            {isSent ? common.close : common.cancel}
           </Button>
           <Button type="submit" variant="primary" disabled={file === undefined || isPending}>
             {texts.uploadDo}

@@ -1,12 +1,14 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { texts } from '../texts/backups.ts'
-import { notify } from '../ui/toast.tsx'
+import { notify, notifyError } from '../ui/toast.tsx'
 import { uploadBackup } from './queries.ts'
 
-/** The upload of one file. If it is cancelled, the service stores nothing. */
-export const useUpload = (onDone: () => void) => {
+/** The upload of one file. */
+export const useUpload = (onClose: () => void) => {
   const [part, setPart] = useState(0)
+  /** Whether the dialog is closed, and a notice says what has happened. */
+  const isLeft = useRef(false)
   const controller = useRef(new AbortController())
   const upload = useMutation({
     mutationFn: (file: File) => {
@@ -16,16 +18,25 @@ export const useUpload = (onDone: () => void) => {
     },
     onSuccess: ({ name }) => {
       notify({ title: texts.uploaded(name) })
-      onDone()
-    }
+      if (!isLeft.current) onClose()
+    },
+    onError: (error) => isLeft.current && notifyError(texts.notUploaded, error)
   })
+  /** Once the whole file is sent, the service may store it, whether or not somebody waits for the response. */
+  const isSent = upload.isPending && part === 1
   return {
     part,
     isPending: upload.isPending,
+    isSent,
     error: upload.error,
     send: (file: File) => upload.mutate(file),
     reset: () => upload.reset(),
     cancel: () => {
+      if (isSent) {
+        isLeft.current = true
+        onClose()
+        return
+      }
       controller.current.abort()
       upload.reset()
     }
