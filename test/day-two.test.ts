@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { type BackupClient, createBackupClient } from './backup-client.ts'
 import { temporaryDirectory } from './fixtures.ts'
+import { contentOf, copyOldDatabase, type OldDatabase, oldDatabases } from './old-databases.ts'
 import { plainNode } from './plain-process.ts'
 import { startService, withPreload } from './service-process.ts'
 import { createShop } from './shop-app.ts'
@@ -42,9 +52,13 @@ const prepare = (t: Test) => {
   writeFileSync(join(bin, 'rowhouse'), `#!/bin/sh\nexec ${plainNode().join(' ')} ${resolve('dist/rowhouse.js')} "$@"\n`)
   chmodSync(join(bin, 'rowhouse'), 0o755)
 
-  /** Runs the commands of a section. `names`: texts of the guide that are different here. */
-  const run = (number: number, names: Readonly<Record<string, string>> = {}) => {
-    const steps = stepsOf(number)
+  /** Runs the commands of a section, or a part of them. `names`: texts of the guide that are different here. */
+  const run = (
+    number: number,
+    names: Readonly<Record<string, string>> = {},
+    part: readonly [number?, number?] = []
+  ) => {
+    const steps = stepsOf(number).slice(...part)
     t.ok(steps.length > 0, `the guide has commands for drill ${number}`)
     for (const { commands, output } of steps) {
       const script = Object.entries(names).reduce((text, [name, actual]) => text.replaceAll(name, actual), commands)
@@ -132,6 +146,23 @@ drill(3, 'a token has leaked', async (t, begin) => {
   run(3)
   t.equal(await statusOf(service.address, token), 401)
   t.equal(await statusOf(service.address, other), 200)
+})
+
+drill(4, 'an upgrade, and back', async (t, begin) => {
+  const { database, dataDir, run } = prepare(t)
+  const old = oldDatabases.at(-1) as OldDatabase
+  copyFileSync(copyOldDatabase(t, old), database)
+  const before = contentOf(database)
+  const service = () => startService(t, { DATABASE: database, DATA_DIR: dataDir })
+  begin()
+  run(4, {}, [0, 1])
+  t.ok(contentOf(database).equals(before), 'a dry run changes nothing')
+  const upgraded = await service()
+  t.match(upgraded.lines.join('\n'), /Upgraded the tables of Rowhouse/)
+  await upgraded.end('SIGTERM')
+  t.notOk(contentOf(database).equals(before))
+  run(4, {}, [1, 2])
+  t.ok(contentOf(database).equals(before), 'the file is as before the upgrade')
 })
 
 drill(5, 'the disk is full', async (t, begin) => {
