@@ -1,0 +1,66 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { plainNode } from '../plain-process.ts'
+
+export const npm = (cwd: string, ...args: readonly string[]) =>
+  execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+
+/** The install scripts compile them, or load a binary: minutes, and the same for every test. */
+const NATIVE = ['argon2', 'better-sqlite3']
+
+/** Copies what the install scripts make, for an installation without them. */
+export const copyBinaries = (installed: string) => {
+  for (const name of NATIVE) {
+    const binaries = join('node_modules', name, 'build')
+    if (existsSync(binaries)) cpSync(binaries, join(installed, name, 'build'), { recursive: true })
+  }
+}
+
+/** Bytes. The link to the console, a workspace, names nothing in an installation. */
+export const sizeOf = (directory: string) =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((path) => lstatSync(join(directory, path)))
+    .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
+
+export const megabytes = (bytes: number) => `${Math.round(bytes / 1e5) / 10} MB`
+
+/** Runs a function. Returns the whole seconds that it took. */
+export const secondsOf = (run: () => void) => {
+  const start = performance.now()
+  run()
+  return Math.round((performance.now() - start) / 1000)
+}
+
+interface Program {
+  readonly cwd: string
+  readonly program: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Runs the service of an installation until `t` ends. Resolves when it listens, or has ended. */
+export const serveInstalled = async (t: Test, { cwd, program, env = {} }: Program, ...args: readonly string[]) => {
+  const [command = '', ...rest] = [...plainNode(), program, 'serve', ...args]
+  const child = spawn(command, rest, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (line.startsWith('Rowhouse listens')) break
+  }
+  const [address = ''] = /http:\/\/[\d.:]+/.exec(lines.at(-1) ?? '') ?? []
+  /** Runs a command of the installation. Returns its output. */
+  const run = (...words: readonly string[]) => {
+    const options = { cwd, encoding: 'utf8' as const, env: { ...process.env, ...env, NODE_OPTIONS: '' } }
+    return execFileSync(process.execPath, [program, ...words], options)
+  }
+  const stop = () => {
+    child.kill('SIGTERM')
+    return ended
+  }
+  return { lines, address, run, stop }
+}
