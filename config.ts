@@ -214,6 +214,9 @@ const dataDirOf = ({ DATA_DIR, DATABASE }: Variables) => {
 export const databaseOf = ({ DATABASE, DATA_DIR }: Pick<Config, 'DATABASE' | 'DATA_DIR'>) =>
   realPath(DATABASE ?? join(DATA_DIR, OWN_DATABASE))
 
+export const backupDirectoryOf = ({ BACKUP_DIR, DATA_DIR }: Pick<Config, 'BACKUP_DIR' | 'DATA_DIR'>) =>
+  BACKUP_DIR ?? join(DATA_DIR, 'backups')
+
 /** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }

@@ -17,6 +17,7 @@ import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
 import { runThroughput } from './experiments/throughput.ts'
+import { runUpgrade } from './experiments/upgrade.ts'
 import { type Options, readOptions } from './options.ts'
 import { milliseconds, NOTES } from './report.ts'
 import { CONSTANT_PATH, type Workload, workloads } from './workloads.ts'
@@ -38,6 +39,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   metrics: { title: 'With metrics', run: runMetrics },
   backup: { title: 'Backups', run: runBackup },
   restore: { title: 'Restores', run: runRestore },
+  upgrade: { title: 'Upgrades', run: runUpgrade },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */

@@ -56,17 +56,22 @@ const assertExists = (config: Config) => {
   throw new Error(`There is no database ${file}. Name it with --database FILE, or its directory with --data-dir.`)
 }
 
+/** Starts the service in this process, without a listener. */
+export const buildCommandApp = async (config: Config) => {
+  // Loaded here: most commands find a running service.
+  const { buildApp } = await import('../app.ts')
+  const logger = { level: 'error', stream: process.stderr }
+  // If the engine ends, a request in flight fails, and the command with it.
+  const onDeath = process.emitWarning
+  return buildApp({ config, logger, createsFirstAdmin: false, keepsLogLevel: true, onDeath })
+}
+
 /**
  * Starts the service in this process, on the local socket only. It takes the lock of the database, so no other service
  * can start until the command has ended.
  */
 const serveLocally = async (config: Config): Promise<LocalClient> => {
-  // Loaded here: most commands find a running service.
-  const { buildApp } = await import('../app.ts')
-  // A request in flight fails then, and the command with it.
-  const onDeath = process.emitWarning
-  const logger = { level: 'error', stream: process.stderr }
-  const app = await buildApp({ config, logger, createsFirstAdmin: false, keepsLogLevel: true, onDeath })
+  const app = await buildCommandApp(config)
   try {
     const closeSocket = await listenLocally(app)
     const close = async () => {

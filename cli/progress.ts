@@ -44,6 +44,8 @@ interface Copied {
   readonly total: number
 }
 
+const NOTHING: Copied = { value: 0, total: 0 }
+
 /** Shows on a terminal how far a task is, until it has ended. Returns its result. */
 export const showWhile = async <T>(terminal: Terminal, task: Promise<T>, read: () => Promise<Copied>): Promise<T> => {
   if (!terminal.stderr.isTTY) return task
@@ -53,7 +55,8 @@ export const showWhile = async <T>(terminal: Terminal, task: Promise<T>, read: (
     () => true
   )
   while (!(await Promise.race([ended, delay(POLL_MS, false)]))) {
-    const { value, total } = await read()
+    // The task has a better error than the request for its progress.
+    const { value, total } = await read().catch(() => NOTHING)
     bar.setTotal(toMib(total))
     bar.update(toMib(value))
   }

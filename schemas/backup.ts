@@ -39,10 +39,13 @@ const RunningBackupSchema = Type.Object(
   {
     kind: KindSchema,
     startedAt: timestampSchema('Time of the start.'),
-    copiedBytes: Int64({ description: 'Bytes that are copied.', examples: [524288] }),
+    copiedBytes: Int64({
+      description: 'Bytes that are copied. A restore first copies the present state, then the backup.',
+      examples: [524288]
+    }),
     totalBytes: Int64({ description: 'Bytes of the whole backup. 0: not known yet.', examples: [1048576] })
   },
-  { title: 'AdminRunningBackup', description: 'A backup that is being made.', ...strict }
+  { title: 'AdminRunningBackup', description: 'A backup that is being made or restored.', ...strict }
 )
 export type RunningBackup = Static<typeof RunningBackupSchema>
 

@@ -22,20 +22,21 @@ const read = (file: string) => readFileSync(file, 'utf8')
 const readJson = (file: string) => JSON.parse(read(file))
 
 const run = (command: string, ...args: readonly string[]) => {
-  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const { status, stdout, error } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
+  if (error) throw error
   return { isDone: status === 0, output: stdout.trimEnd() }
 }
 
 const versionsInTree = () => {
   const { version, packages } = readJson('package-lock.json')
-  const [, inSource] = /API_VERSION = '(.*)'/.exec(read('plugins/app/openapi.ts')) ?? []
+  const [, inSource] = /API_VERSION = '(.*)'/.exec(read('services/model/version.ts')) ?? []
   return {
     'package.json': readJson('package.json').version,
     'console/package.json': readJson('console/package.json').version,
     'package-lock.json': version,
     'package-lock.json (root)': packages[''].version,
     'package-lock.json (console)': packages.console.version,
-    'plugins/app/openapi.ts': inSource,
+    'services/model/version.ts': inSource,
     // The part after the plus is a digest of the document.
     'openapi.json': readJson('openapi.json').info.version.split('+')[0]
   }

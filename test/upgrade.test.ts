@@ -51,7 +51,7 @@ t.test('without a place for the backup the start fails, and nothing is changed',
   t.strictSame(await ended, [1, null])
   t.match(
     lines.join('\n'),
-    /^Rowhouse did not start: The tables of Rowhouse must be upgraded from version 7 to \d+, but the backup before it cannot be made\. The file was not changed\. BACKUP_DIR names .*taken, which is not a directory/
+    /^Rowhouse did not start: The tables of Rowhouse must be upgraded from version 7 to \d+, but the backup before it cannot be made\. The file was not changed\. .*taken, the directory of the backups, is not a directory/
   )
   t.ok(readFileSync(file).equals(before))
   assertListening(await runService(t, env))

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { BACKUP_TYPE, type Backup, type BackupList, type RestoreResult } from '../../schemas/backup.ts'
 import { configOf, withService } from '../connect.ts'
@@ -24,8 +24,17 @@ const makeBackup = (terminal: Terminal) => async (options: CommonOptions) => {
   createPrinter(terminal, options)(backup, [backup.name])
 }
 
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+/** @throws an Error: the last changes would be missing in the restored database */
+const assertNoWal = (file: string) => {
+  if (!isFile(`${file}-wal`) || statSync(`${file}-wal`).size === 0) return
+  throw new Error(`${file} is in use: its last changes are in ${file}-wal. Make a copy with rowhouse backup.`)
+}
+
 /** Returns the name of the uploaded backup. */
 const upload = async (terminal: Terminal, client: LocalClient, file: string) => {
+  assertNoWal(file)
   const progress = createProgress(terminal, statSync(file).size)
   const content = createReadStream(file).on('error', (error) => progress.stream.destroy(error))
   try {
@@ -43,7 +52,7 @@ interface RestoreOptions extends CommonOptions {
 
 const restoreBackup = (terminal: Terminal) => async (backup: string, options: RestoreOptions) => {
   const restore = async (client: LocalClient) => {
-    const name = existsSync(backup) ? await upload(terminal, client, backup) : backup
+    const name = isFile(backup) ? await upload(terminal, client, backup) : backup
     const query = options.includeAccess ? '?include=access' : ''
     return callWithProgress(terminal, client, `/admin/backups/${encodeURIComponent(name)}/restore${query}`)
   }

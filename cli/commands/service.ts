@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { API_VERSION } from '../../plugins/app/openapi.ts'
 import { sqliteVersion } from '../../services/engine/sqlite-version.ts'
+import { API_VERSION } from '../../services/model/version.ts'
 import { configOf, connectToRunning, withService } from '../connect.ts'
 import { createPrinter, createStyles, properties } from '../output.ts'
 import type { Terminal } from '../terminal.ts'

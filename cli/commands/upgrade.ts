@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Config } from '../../config.ts'
 import { describeUpgrade } from '../../services/backups/before-upgrade.ts'
 import { tryUpgrade } from '../../services/engine/reader/file-report.ts'
-import { configOf } from '../connect.ts'
+import { buildCommandApp, configOf } from '../connect.ts'
 import { createPrinter } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { upgradeText } from '../upgrade-text.ts'
@@ -16,16 +16,7 @@ const TRIED = 'This was tried on a copy of the tables of Rowhouse in memory.'
 
 /** Starts and ends a service that listens nowhere. Returns what its start has migrated; null without a migration. */
 const startOnce = async (config: Config) => {
-  // Loaded here: a dry run does not need it.
-  const { buildApp } = await import('../../app.ts')
-  const logger = { level: 'error', stream: process.stderr }
-  const app = await buildApp({
-    config,
-    logger,
-    createsFirstAdmin: false,
-    keepsLogLevel: true,
-    onDeath: process.emitWarning
-  })
+  const app = await buildCommandApp(config)
   await app.close()
   return app.upgrade
 }

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import fp from 'fastify-plugin'
-import { databaseOf, timeZone } from '../../config.ts'
+import { backupDirectoryOf, databaseOf, timeZone } from '../../config.ts'
 import { type BackupService, createBackupService } from '../../services/backups/backups.ts'
 import { openBackupDirectory } from '../../services/backups/directory.ts'
 import { parseKeep } from '../../services/backups/keep.ts'
@@ -14,14 +13,14 @@ declare module 'fastify' {
   }
 }
 
-const FAILED = 'The scheduled backup failed. Free space in BACKUP_DIR, or make it writable, then POST /admin/backups.'
+const FAILED = 'The scheduled backup was not made. Remove the cause in `err`, then POST /admin/backups.'
 
 /** Makes backups: on request, and at the times of the setting `backups`. A scheduled one that fails is logged. */
 export default fp(
   async (fastify) => {
     const { config, settings, clock, database: db, log, auditRead, reloadAfterRestore: reload } = fastify
     const directory = openBackupDirectory({
-      path: config.BACKUP_DIR ?? join(config.DATA_DIR, 'backups'),
+      path: backupDirectoryOf(config),
       servedFile: databaseOf(config)
     })
     const keep = () => parseKeep(settings.get('backupKeep'))

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import fp from 'fastify-plugin'
-import { type Config, databaseOf } from '../../config.ts'
+import { backupDirectoryOf, type Config, databaseOf } from '../../config.ts'
 import { checkSecret } from '../../services/accounts/secret.ts'
 import { type BackedUpgrade, backUpBeforeUpgrade } from '../../services/backups/before-upgrade.ts'
 import type { Database } from '../../services/engine/database.ts'
@@ -126,7 +126,7 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
     isQuiet: () => connections <= MAX_QUIET_CONNECTIONS,
     onDeath,
     beforeUpgrade: async (started) => {
-      const path = config.BACKUP_DIR ?? join(config.DATA_DIR, 'backups')
+      const path = backupDirectoryOf(config)
       upgrade = await backUpBeforeUpgrade(started, { path, servedFile: databaseOf(config) })
     }
   })

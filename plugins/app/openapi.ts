@@ -21,12 +21,10 @@ import {
   completeDocument,
   type OpenapiDocument
 } from '../../services/documents/openapi-document.ts'
+import { API_VERSION } from '../../services/model/version.ts'
 import { sendTagged, type TaggedJson } from '../http/etag.ts'
 import { declaredErrors } from './declarations.ts'
 import { docsPage } from './docs-page.ts'
-
-/** The version in package.json. A test compares them. */
-export const API_VERSION = '0.1.0'
 
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 

@@ -11,6 +11,7 @@ import { type AuditService, createAuditService } from '../../services/audit/audi
 import type { AuditEntry } from '../../services/audit/audit-row.ts'
 import { createFailedLogins, type FailedLogins } from '../../services/audit/failed-logins.ts'
 import { type AuditRead, createReadAudit } from '../../services/audit/read-audit.ts'
+import type { RestoreReload } from '../../services/backups/backups.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
@@ -46,8 +47,7 @@ declare module 'fastify' {
     auditRead: AuditRead
     failedLogins: FailedLogins
     readiness: Readiness
-    /** Reads everything again that the services cache. If the restore has replaced the accounts, ends all sessions. */
-    reloadAfterRestore(restored: { readonly includesAccess: boolean }): Promise<void>
+    reloadAfterRestore: RestoreReload
     /** The latest slow scans, the latest first. */
     slowScans: readonly RecordedScan[]
   }
@@ -189,13 +189,18 @@ export default fp<ServicesOptions>(
     await load()
     db.onExternalCommit(totals.clear)
     const reload = createReload(fastify, load)
-    // A backup may be of an older version.
-    fastify.decorate('reloadAfterRestore', async ({ includesAccess }) => {
-      if (includesAccess) memorySessions.endAll()
-      await upgradeChoices(db)
-      totals.clear()
-      await reload()
-      tables.builds.resume()
+    fastify.decorate('reloadAfterRestore', {
+      access: (includesAccess) => {
+        if (includesAccess) memorySessions.endAll()
+        return tokens.load()
+      },
+      all: async () => {
+        // A backup of an older version has older choices, which `migrate` does not change.
+        await upgradeChoices(db)
+        totals.clear()
+        await reload()
+        tables.builds.resume()
+      }
     })
     tables.builds.resume()
     fastify.addHook('onClose', tables.builds.stop)

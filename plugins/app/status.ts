@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Status } from '../../schemas/status.ts'
-import { API_VERSION } from './openapi.ts'
+import { API_VERSION } from '../../services/model/version.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

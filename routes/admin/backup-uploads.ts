@@ -33,7 +33,7 @@ const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'BACKUP_INVALID'],
+        errors: [...WRITE_ERRORS, 'BACKUP_INVALID', 'BACKUP_RUNNING'],
         takesGzip: true
       }
     },

@@ -18,8 +18,14 @@ interface BackupServiceOptions {
   /** Returns the rules of scheduled backups. */
   readonly keep: () => readonly KeepRule[]
   readonly auditRead: AuditRead
-  /** Reads all caches again after a restore. */
-  readonly reload: (restored: { readonly includesAccess: boolean }) => Promise<unknown>
+  readonly reload: RestoreReload
+}
+
+/** Reads everything again that the services cache, after a restore. */
+export interface RestoreReload {
+  /** Before the first write. If the restore has replaced the accounts, ends all sessions. */
+  access(includesAccess: boolean): Promise<unknown>
+  all(): Promise<unknown>
 }
 
 /** The last backup that has ended. `at`: epoch milliseconds. */
@@ -35,12 +41,12 @@ const newestOf = (directory: BackupDirectory): LastBackup | null => {
   return newest ? { at: newest.createdAt, bytes: newest.bytes, ok: true } : null
 }
 
-/** Makes, lists and deletes backups, one at a time. */
+/** Makes, restores, uploads, lists and deletes backups. One is made or restored at a time. */
 export const createBackupService = ({ db, clock, directory, keep, auditRead, reload }: BackupServiceOptions) => {
   let last = newestOf(directory)
   let running: RunningBackup | undefined
 
-  /** The row of a change that is no unit of its own: a backup is a file. */
+  /** Stores a row in a unit of its own: a backup is a file, so its change has no unit. */
   const audit = (caller: Caller, entry: AuditEntry) => db.write([auditRow(caller, clock(), entry)])
 
   const showProgress =
@@ -89,6 +95,11 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
       return backup
     })
 
+  /** @throws IMPORT_RUNNING */
+  const assertNoImport = () => {
+    if (db.counts().stagings.running > 0) throw importRunning()
+  }
+
   /**
    * Replaces the content of the served file by that of a backup, and returns a backup of the state before. Writes fail until
    * this is done. It goes on if the client disconnects.
@@ -96,7 +107,7 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
    */
   const restore = async (caller: Caller, name: string, includesAccess: boolean): Promise<RestoreResult> => {
     const backup = directory.find(name)
-    if (db.counts().stagings.running > 0) throw importRunning()
+    assertNoImport()
     return runAlone('before-restore', async (started) => {
       let before: Backup | undefined
       const onLocked = async () => {
@@ -108,14 +119,28 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
         summary: { includesAccess }
       })
       const onProgress = showProgress(started)
-      await db.backups.restore(directory.pathOf(backup), { includesAccess, audited, onLocked, onProgress })
-      await reload({ includesAccess })
+      await db.backups.restore(directory.pathOf(backup), {
+        includesAccess,
+        audited,
+        // One may have begun while the backup was checked.
+        beforePause: assertNoImport,
+        onLocked,
+        onProgress,
+        onRestored: () => reload.access(includesAccess)
+      })
+      await reload.all()
       return { before: before as Backup }
     })
   }
 
-  /** The file goes first: on a full disk, the row needs its space. @throws BACKUP_NOT_FOUND */
+  /** During a restore, the row of the audit cannot be stored. @throws BACKUP_RUNNING */
+  const assertNoRestore = () => {
+    if (running?.kind === 'before-restore') throw backupRunning()
+  }
+
+  /** The file goes first: on a full disk, the row needs its space. @throws BACKUP_NOT_FOUND, BACKUP_RUNNING */
   const remove = async (caller: Caller, name: string) => {
+    assertNoRestore()
     await directory.remove(name)
     await audit(caller, { action: 'backup.delete', target: name })
   }
@@ -155,6 +180,7 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
         await file.close()
       }
       await check(partial)
+      assertNoRestore()
       // The session may have ended while the file arrived.
       await caller.confirmRight()
     })

@@ -1,5 +1,5 @@
 import type { Upgrade } from '../engine/loop/open.ts'
-import type { DomainError } from '../model/errors.ts'
+import { DomainError } from '../model/errors.ts'
 import { openBackupDirectory } from './directory.ts'
 
 /** A migration of our own tables that has a backup. */
@@ -14,11 +14,11 @@ export interface BackedUpgrade {
 export const describeUpgrade = ({ from, to, backup }: BackedUpgrade) =>
   `Upgraded the tables of Rowhouse from version ${from} to ${to}. The backup from before is ${backup}.`
 
-const explain = ({ from, to }: Upgrade, error: DomainError) =>
-  new Error(
-    `The tables of Rowhouse must be upgraded from version ${from} to ${to}, but the backup before it cannot be made. The file was not changed. ${error.message} ${error.hint ?? ''}`.trim(),
-    { cause: error }
-  )
+const explain = ({ from, to }: Upgrade, error: unknown) => {
+  const state = `The tables of Rowhouse must be upgraded from version ${from} to ${to}, but the backup before it cannot be made. The file was not changed.`
+  const reasons = error instanceof DomainError ? [error.message, error.hint] : [(error as Error).message]
+  return new Error([state, ...reasons].join(' ').trim(), { cause: error })
+}
 
 /**
  * Makes the backup of a file that is about to be migrated. The schedule never deletes it.
@@ -35,6 +35,6 @@ export const backUpBeforeUpgrade = async (
     const backup = await directory.add({ kind: 'before-upgrade', createdAt: Date.now() }, copy)
     return { from, to, backup: directory.pathOf(backup) }
   } catch (error) {
-    throw explain(upgrade, error as DomainError)
+    throw explain(upgrade, error)
   }
 }

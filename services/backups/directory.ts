@@ -41,7 +41,7 @@ const prepare = (directory: string, prefix: string) => {
     mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE })
   } catch (error) {
     throw new Error(
-      `BACKUP_DIR names ${directory}, which is not a directory and cannot be created: ${(error as Error).message}.`
+      `${directory}, the directory of the backups, is not a directory and cannot be created: ${(error as Error).message}. Set BACKUP_DIR to another one.`
     )
   }
   for (const name of readdirSync(directory))
@@ -56,7 +56,7 @@ interface DirectoryOptions {
   readonly path: string
   /** The path of the served file. */
   readonly servedFile: string
-  /** Stay free on the disk. */
+  /** Bytes that must stay free on the disk. */
   readonly marginBytes?: number
 }
 
@@ -87,7 +87,7 @@ export const openBackupDirectory = ({ path, servedFile, marginBytes = MARGIN_BYT
     return found
   }
 
-  /** @throws DISK_FULL if the disk has not this number of bytes for a file */
+  /** @throws DISK_FULL if the disk has fewer free bytes */
   const assertSpace = async (bytes: number) => {
     const { bavail, bsize } = await statfs(directory).catch((error) => {
       throw explainDirectory(error)

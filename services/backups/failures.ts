@@ -13,7 +13,7 @@ export const backupRunning = () =>
 export const importRunning = () =>
   new DomainError(
     'IMPORT_RUNNING',
-    'A file is being imported. A restore would store the rest of it in another state.',
+    'A file is being imported. After a restore, the rest of it would be stored into the restored tables.',
     {
       hint: 'Wait until GET /admin/imports shows that it is done.'
     }

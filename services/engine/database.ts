@@ -50,13 +50,17 @@ export interface FileSizes {
 }
 
 export interface RestoreOptions {
-  /** false: the present administrators, sessions and tokens stay. true: those of the backup, without sessions, all switched off. */
+  /** true: the administrators and tokens of the backup replace the present ones, all sessions end, and all tokens are inactive. */
   readonly includesAccess: boolean
   /** Added to the tables of the backup, in the transaction of the restore. */
   readonly audited: Statement
-  /** Called when nobody can write any more, before the file changes. If it rejects, the restore fails with its error. */
+  /** Called before the writes are paused. If it throws, the restore fails with its error. */
+  readonly beforePause: () => void
+  /** Called when no other connection can write any more, before the file changes. If it rejects, the restore fails with its error. */
   readonly onLocked: () => Promise<unknown>
   readonly onProgress: (progress: BackupProgress) => void
+  /** Called before writes are possible again. */
+  readonly onRestored: () => Promise<unknown>
 }
 
 export type OnTime = (milliseconds: number) => void

@@ -45,8 +45,8 @@ export const createSettings = (config: Config) => {
   /** Replaces all stored values, and calls the listeners of those that change. */
   const replaceStored = (values: StoredValues) => {
     stored = values
-    const used = Object.entries(values).filter(([name]) => !isFixed(name as SettingName))
-    current = { ...started, ...Object.fromEntries(used) }
+    const used = SETTING_NAMES.filter((name) => values[name] !== undefined && !isFixed(name))
+    current = { ...started, ...Object.fromEntries(used.map((name) => [name, values[name]])) }
     for (const listener of listeners) listener()
   }
 

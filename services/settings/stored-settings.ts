@@ -15,7 +15,7 @@ interface StoredSettingsOptions {
   readonly db: Pick<Database, 'read' | 'write'>
   readonly clock: Clock
   readonly settings: Settings
-  /** Called for a stored value that was not stored by this service. The default is used instead. */
+  /** Called for a stored value that breaks its rule. The default is used instead. */
   readonly onInvalid: (name: SettingName, problem: string) => void
 }
 
@@ -53,12 +53,12 @@ const toStatement = ([name, value]: Change, now: number) =>
 /** Stores values of the settings that can change while the service runs. `settings` holds them in memory. */
 export const createStoredSettings = ({ db, clock, settings, onInvalid }: StoredSettingsOptions) => {
   const readRow = ({ name, value }: Row): Change[] => {
-    const known = String(name)
-    if (!isKnown(known)) return []
+    const text = String(name)
+    if (!isKnown(text)) return []
     const parsed = parseValue(String(value))
-    const problem = settingProblem(known, parsed)
-    if (problem === null) return [[known, parsed]]
-    onInvalid(known, problem)
+    const problem = settingProblem(text, parsed)
+    if (problem === null) return [[text, parsed]]
+    onInvalid(text, problem)
     return []
   }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createNetServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readConfig } from '../../config.ts'
 import { localSocketPath } from '../../plugins/app/local-socket.ts'
-import { API_VERSION } from '../../plugins/app/openapi.ts'
+import { API_VERSION } from '../../services/model/version.ts'
 import { asAdmin, createDatabase, dataOf, importTable, startApp, temporaryDirectory } from '../helpers.ts'
 import { runCommand, SHOP, startLocalService } from './command.ts'
 
@@ -82,7 +82,10 @@ t.test('restore uploads a file, of another service too, and refuses a file that 
   const other = createDatabase(t, SHOP)
   t.match(await runCommand(['restore', other, ...options]), { code: 1, stderr: /^BACKUP_INVALID: / })
   const folder = await runCommand(['restore', temporaryDirectory(t), ...options])
-  t.match(folder, { code: 1, stderr: /^COMMAND_FAILED: EISDIR/ })
+  t.match(folder, { code: 1, stderr: /^(?:BACKUP_NOT_FOUND|VALIDATION_FAILED): / })
+  writeFileSync(`${other}-wal`, 'x')
+  const inUse = await runCommand(['restore', other, ...options])
+  t.match(inUse, { code: 1, stderr: /is in use: its last changes are in .*-wal\. Make a copy with rowhouse backup/ })
 })
 
 t.test('version prints the versions', async (t) => {

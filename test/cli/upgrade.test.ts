@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { LATEST_VERSION } from '../../services/engine/writer/migrations.ts'
-import { createDatabase, prepareFile, startApp, temporaryDirectory } from '../helpers.ts'
+import { asAdmin, createDatabase, createTable, dataOf, prepareFile, startApp, temporaryDirectory } from '../helpers.ts'
 import { contentOf, copyOldDatabase, oldDatabases } from '../old-databases.ts'
 import { runCommand, SHOP } from './command.ts'
 
@@ -29,6 +29,17 @@ for (const { version } of oldDatabases) {
     t.match(JSON.parse(stdout), { version })
   })
 }
+
+t.test('upgrade --dry-run succeeds with a search index', async (t) => {
+  const app = await startApp(t)
+  const admin = await asAdmin(app)
+  const { id } = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  dataOf(await admin.put(`/admin/tables/${id}`, { searchIndex: true }))
+  dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'Tom' }))
+  const file = join(app.config.DATA_DIR, 'rowhouse.db')
+  const tried = await runCommand(['upgrade', file, '--dry-run'])
+  t.match(tried, { code: 0, stdout: 'The tables of Rowhouse are up to date.\n' })
+})
 
 t.test('upgrade makes a backup, migrates, and ends', async (t) => {
   const file = copyOldDatabase(t, { version: 7 })

@@ -144,7 +144,10 @@ t.test('BACKUP_DIR names the directory', async (t) => {
 t.test('the start is refused if BACKUP_DIR is a file', async (t) => {
   const file = join(temporaryDirectory(t), 'file')
   writeFileSync(file, '')
-  await t.rejects(start(t, { BACKUP_DIR: file }), { message: /^BACKUP_DIR names .*file, which is not a directory/ })
+  await t.rejects(start(t, { BACKUP_DIR: file }), {
+    message:
+      /file, the directory of the backups, is not a directory and cannot be created: .* Set BACKUP_DIR to another one/
+  })
 })
 
 t.test('the start is refused if BACKUPS is no cron expression', async (t) => {
@@ -190,7 +193,7 @@ t.test('a scheduled backup that fails is logged, with what to do', async (t) => 
   await app.triggerBackup()
   t.match(
     lines.map((line) => JSON.parse(line)),
-    [{ msg: /^The scheduled backup failed. Free space/, err: { code: 'STORAGE_UNAVAILABLE' } }]
+    [{ msg: /^The scheduled backup was not made. Remove the cause/, err: { code: 'STORAGE_UNAVAILABLE' } }]
   )
   t.match(app.backups.last(), { ok: false, bytes: 0 })
 })

@@ -36,7 +36,7 @@ const FILES = {
 
 const TEXTS = {
   'CHANGELOG.md': '## [0.2.0] - 2026-12-01\n',
-  'plugins/app/openapi.ts': "export const API_VERSION = '0.2.0'\n",
+  'services/model/version.ts': "export const API_VERSION = '0.2.0'\n",
   'dist/rowhouse.js': '',
   '.gitignore': 'dist/\nnode_modules/\n'
 }
@@ -93,7 +93,7 @@ t.test('each failed check is named, and the others run', async (t) => {
     JSON.stringify({ ...package_, scripts: { test: 'node -e "throw 1"' } })
   )
   rmSync(join(directory, 'openapi.json'))
-  rmSync(join(directory, 'plugins/app/openapi.ts'))
+  rmSync(join(directory, 'services/model/version.ts'))
   rmSync(join(directory, 'node_modules'), { recursive: true })
   const { status, lines } = release(directory, '0.3.0')
   t.equal(status, 1)
@@ -119,7 +119,7 @@ t.test('each failed check is named, and the others run', async (t) => {
 t.test('a package that cannot be made is named, and --skip-tests leaves out the tests', async (t) => {
   const directory = createRepository(t)
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...package_, version: undefined }))
-  writeFileSync(join(directory, 'plugins/app/openapi.ts'), '')
+  writeFileSync(join(directory, 'services/model/version.ts'), '')
   const { status, lines } = release(directory, '0.2.0', '--skip-tests', '--offline')
   t.equal(status, 1)
   const output = lines.join('\n')

@@ -8,7 +8,7 @@ import { restoreBackup, stageBackup } from './restore.ts'
 const servicePid = Number(process.argv[2])
 const send = (message: BackupMessage) => sendToService(message)
 const onProgress = (progress: BackupProgress) => send({ progress })
-let mayGo = false
+let isReleased = false
 
 /** Throws if the service has ended: another one may serve the file. */
 const assertServed = () => {
@@ -16,11 +16,11 @@ const assertServed = () => {
 }
 
 const run = async (task: BackupTask) => {
-  if ('uploaded' in task) return checkBackup(task.uploaded)
-  if ('target' in task) return copyDatabase(task, onProgress)
-  if ('backup' in task) return stageBackup(task)
+  if (task.kind === 'check') return checkBackup(task.uploaded)
+  if (task.kind === 'copy') return copyDatabase(task, onProgress)
+  if (task.kind === 'stage') return stageBackup(task)
   const onLocked = () => send({ isLocked: true })
-  return restoreBackup(task, { assertServed, onLocked, mayGo: () => mayGo, onProgress })
+  return restoreBackup(task, { assertServed, onLocked, isReleased: () => isReleased, onProgress })
 }
 
 const runAndReport = async (task: BackupTask) => {
@@ -33,7 +33,7 @@ const runAndReport = async (task: BackupTask) => {
 }
 
 process.on('message', (request: BackupRequest) => {
-  if (request === 'go') mayGo = true
+  if (request === 'release') isReleased = true
   else runAndReport(request)
 })
 await endWithService(servicePid)

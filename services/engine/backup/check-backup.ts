@@ -15,7 +15,7 @@ const damaged = (reason: string) => invalidBackup(`The file is damaged: ${reason
 /** A view or a virtual table has no root page. Reading a view of an unknown file may not end. */
 const HAS_OUR_TABLES = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = '_rowhouse_meta'"
 
-const assertVersion = ({ value }: Connection) => {
+const assertNotNewer = ({ value }: Connection) => {
   if (value(HAS_OUR_TABLES) === undefined)
     throw invalidBackup('The file is not a backup of Rowhouse: it has no table _rowhouse_meta.')
   const version = Number(value("SELECT max(value) FROM _rowhouse_meta WHERE key = 'version'"))
@@ -29,7 +29,7 @@ const checkContent = (connection: Connection) => {
   connection.raw.pragma('cell_size_check = ON')
   const result = checkPages(connection)
   if (result !== 'ok') throw damaged(result)
-  assertVersion(connection)
+  assertNotNewer(connection)
 }
 
 const check = (file: string) => {

@@ -9,7 +9,7 @@ const STEP_BYTES = 2 ** 20
 /** MiB. Each page is read once. */
 const CACHE_SIZE = 1
 /** Milliseconds to wait for a lock of another program. */
-const BUSY_TIMEOUT_MS = 2000
+export const BUSY_TIMEOUT_MS = 2000
 
 type OnProgress = (progress: BackupProgress) => void
 

@@ -1,21 +1,22 @@
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, constants, copyFileSync, fsyncSync, openSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { BackupMetadata } from 'better-sqlite3'
 import { textLiteral } from '../../sql/identifiers.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
+import { toPlainError } from '../shared/plain-error.ts'
 import { migrate } from '../writer/migrations.ts'
 import { checkBackup, invalidBackup } from './check-backup.ts'
-import { sleep } from './copy.ts'
+import { BUSY_TIMEOUT_MS, sleep } from './copy.ts'
 import type { BackupProgress, RestoreTask, StageTask } from './protocol.ts'
 
 /** MiB. Each page is read once. */
 const CACHE_SIZE = 8
-/** Milliseconds to wait for a lock of another program. */
-const BUSY_TIMEOUT_MS = 2000
 /** Bytes between two reports. */
 const STEP_BYTES = 16 * 2 ** 20
-/** Milliseconds between two looks for the message that the copy may go on. */
+/** Milliseconds between two checks of `isReleased`. */
 const WAIT_MS = 10
 
-/** They stay in any case: what happened after the backup has happened, and the settings are those of this machine. */
+/** They stay in each restore: the audit also has what happened after the backup, and the settings belong to this machine. */
 const ALWAYS_KEPT = ['_rowhouse_audit', '_rowhouse_settings']
 const ACCESS = ['_rowhouse_admins', '_rowhouse_sessions', '_rowhouse_tokens']
 
@@ -30,29 +31,36 @@ const withConnection = async <T>(connection: Connection, use: (connection: Conne
   }
 }
 
-const namesOf = (tables: readonly string[]) => tables.map(textLiteral).join(', ')
+/** Our own tables, with their indexes and triggers. Those of search indexes belong to the tables of clients. */
+const OWN_DECLARATIONS = `SELECT type, name, sql FROM sqlite_schema
+  WHERE tbl_name LIKE '\\_rowhouse\\_%' ESCAPE '\\' AND tbl_name NOT LIKE '\\_rowhouse\\_search\\_%' ESCAPE '\\' ORDER BY type, name`
 
-/** Returns the size of a page, and the declarations of the tables that a restore can keep, with their triggers. */
 const describe = (file: string) =>
   withConnection(open(file, true), ({ rows, value }) => ({
     pageSize: Number(value('PRAGMA page_size')),
-    declarations: JSON.stringify(
-      rows(
-        `SELECT type, name, sql FROM sqlite_schema WHERE tbl_name IN (${namesOf([...ALWAYS_KEPT, ...ACCESS])}) ORDER BY type, name`,
-        []
-      )
-    )
+    encoding: String(value('PRAGMA encoding')),
+    declarations: JSON.stringify(rows(OWN_DECLARATIONS, []))
   }))
 
 /** SQLite cannot copy pages of another size into a database with a WAL. */
 const assertSuitable = async (staged: string, served: string) => {
   const [backup, present] = [await describe(staged), await describe(served)]
-  if (backup.pageSize !== present.pageSize)
+  if (backup.pageSize !== present.pageSize || backup.encoding !== present.encoding)
     throw invalidBackup(
-      `The backup has pages of ${backup.pageSize} bytes, and the served file has pages of ${present.pageSize}. Stop the service, and replace the file.`
+      `The backup has pages of ${backup.pageSize} bytes and text in ${backup.encoding}, and the served file has pages of ${present.pageSize} bytes and text in ${present.encoding}. Stop the service, and copy the backup to its place.`
     )
   if (backup.declarations !== present.declarations)
-    throw invalidBackup('The tables of Rowhouse in the backup have other columns, indexes or triggers than those here.')
+    throw invalidBackup(
+      'The tables of Rowhouse in the backup have other columns, indexes or triggers than those here: another program has changed them. Stop the service, and copy the backup to its place.'
+    )
+}
+
+const migrateBackup = (staged: Connection) => {
+  try {
+    migrate(staged)
+  } catch (error) {
+    throw invalidBackup(`The tables of Rowhouse in the backup cannot be upgraded: ${toPlainError(error).message}.`)
+  }
 }
 
 /**
@@ -62,31 +70,30 @@ const assertSuitable = async (staged: string, served: string) => {
 export const stageBackup = async ({ backup, staged, served }: StageTask) => {
   copyFileSync(backup, staged, constants.COPYFILE_FICLONE)
   checkBackup(staged)
-  await withConnection(open(staged), migrate)
+  await withConnection(open(staged), migrateBackup)
   await assertSuitable(staged, served)
 }
 
-/** Replaces the rows of these tables by those of the served file, with the highest ids that were used. */
-const keepPresent = ({ raw }: Connection, tables: readonly string[]) => {
-  for (const table of tables) {
-    raw.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} SELECT * FROM present.${table}`)
-  }
-  const names = namesOf(tables)
-  raw.exec(`DELETE FROM main.sqlite_sequence WHERE name IN (${names});
-    INSERT INTO main.sqlite_sequence SELECT * FROM present.sqlite_sequence WHERE name IN (${names})`)
-}
+/** The highest ids of both files: no id is used twice. */
+const KEEP_HIGHEST_IDS = `
+  CREATE TEMP TABLE highest AS SELECT name, max(seq) AS seq
+    FROM (SELECT name, seq FROM main.sqlite_sequence UNION ALL SELECT name, seq FROM present.sqlite_sequence)
+    WHERE name IN (${[...ALWAYS_KEPT, ...ACCESS].map(textLiteral).join(', ')}) GROUP BY name;
+  DELETE FROM main.sqlite_sequence WHERE name IN (SELECT name FROM temp.highest);
+  INSERT INTO main.sqlite_sequence SELECT name, seq FROM temp.highest`
 
-/** A credential that was revoked after the backup would work again. */
-const closeAccess = ({ raw }: Connection) =>
-  raw.exec('DELETE FROM main._rowhouse_sessions; UPDATE main._rowhouse_tokens SET is_active = 0')
+/** Otherwise a credential that was revoked after the backup would work again. */
+const CLOSE_ACCESS = 'DELETE FROM main._rowhouse_sessions; UPDATE main._rowhouse_tokens SET is_active = 0'
 
-const setAccess = (staged: Connection, { served, includesAccess, audited }: RestoreTask) => {
-  const { raw, run } = staged
+/** Replaces rows of the staged backup by those of the served file, and adds the row of the audit. */
+const keepRows = ({ raw, run }: Connection, { served, includesAccess, audited }: RestoreTask) => {
   raw.pragma('foreign_keys = OFF')
   raw.exec(`ATTACH ${textLiteral(served)} AS present`)
   raw.exec('BEGIN')
-  keepPresent(staged, includesAccess ? ALWAYS_KEPT : [...ALWAYS_KEPT, ...ACCESS])
-  if (includesAccess) closeAccess(staged)
+  for (const table of includesAccess ? ALWAYS_KEPT : [...ALWAYS_KEPT, ...ACCESS])
+    raw.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} SELECT * FROM present.${table}`)
+  raw.exec(KEEP_HIGHEST_IDS)
+  if (includesAccess) raw.exec(CLOSE_ACCESS)
   run(audited.sql, audited.params)
   raw.exec('COMMIT; DETACH present')
 }
@@ -94,53 +101,78 @@ const setAccess = (staged: Connection, { served, includesAccess, audited }: Rest
 interface RestoreEvents {
   /** Called when no other program can write any more. */
   readonly onLocked: () => void
-  /** Whether the copy may go on. */
-  readonly mayGo: () => boolean
+  /** Whether the service has sent `release`. */
+  readonly isReleased: () => boolean
   /** @throws if the service has ended */
   readonly assertServed: () => void
   readonly onProgress: (progress: BackupProgress) => void
 }
 
-/** The first step copies no page, but takes the lock of the served file, which is held until the last page is copied. */
-const copyInto = async ({ raw, value }: Connection, served: string, events: RestoreEvents) => {
-  const { assertServed, onLocked, mayGo, onProgress } = events
-  const pageSize = Number(value('PRAGMA page_size'))
+/** The pages go to the WAL first, and then into the file. @throws ENOSPC: later writes would find a full disk */
+const assertSpace = (served: string, bytes: number) => {
+  const { bavail, bsize } = statfsSync(dirname(served))
+  const growth = Math.max(0, bytes - statSync(served).size)
+  if (bavail * bsize < bytes + growth) throw Object.assign(new Error(), { code: 'ENOSPC' })
+}
+
+const createCopy = (staged: Connection, task: RestoreTask, events: RestoreEvents) => {
+  const { assertServed, onLocked, isReleased, onProgress } = events
+  const pageSize = Number(staged.value('PRAGMA page_size'))
   let isLocked = false
-  await raw.backup(served, {
-    progress: ({ totalPages, remainingPages }) => {
-      // With the lock: a service that started before has written nothing since.
-      assertServed()
-      if (!isLocked) onLocked()
+
+  const onStep = ({ totalPages, remainingPages }: BackupMetadata) => {
+    // Under the write lock: if the service had ended, another one could have committed before.
+    assertServed()
+    if (!isLocked) {
+      assertSpace(task.served, totalPages * pageSize)
+      // Under the lock, too: what another program has revoked stays revoked.
+      keepRows(staged, task)
       isLocked = true
-      if (!mayGo()) {
-        sleep(WAIT_MS)
-        return 0
-      }
-      onProgress({ copied: (totalPages - remainingPages) * pageSize, total: totalPages * pageSize })
-      return Math.ceil(STEP_BYTES / pageSize)
+      onLocked()
     }
-  })
+    if (!isReleased()) {
+      sleep(WAIT_MS)
+      return 0
+    }
+    onProgress({ copied: (totalPages - remainingPages) * pageSize, total: totalPages * pageSize })
+    return Math.ceil(STEP_BYTES / pageSize)
+  }
+
+  /** Returns false if another program has the lock: better-sqlite3 then ends without a copy. */
+  const copy = async () => {
+    await staged.raw.backup(task.served, { progress: onStep })
+    return isLocked
+  }
+  return copy
+}
+
+/** The first step copies no page, but takes the write lock of the served file until the last page is copied. */
+const copyInto = async (staged: Connection, task: RestoreTask, events: RestoreEvents) => {
+  const copy = createCopy(staged, task, events)
+  const end = performance.now() + BUSY_TIMEOUT_MS
+  while (!(await copy())) {
+    if (performance.now() > end) throw Object.assign(new Error(), { code: 'SQLITE_BUSY' })
+    sleep(WAIT_MS)
+  }
 }
 
 /** The connection of the copy has synchronous=NORMAL, which does not sync the WAL at a commit. */
 const makeDurable = (served: string) => {
-  const wal = `${served}-wal`
-  if (existsSync(wal)) {
-    const descriptor = openSync(wal, 'r')
-    fsyncSync(descriptor)
-    closeSync(descriptor)
-  }
-  return withConnection(open(served), ({ value }) => value('PRAGMA wal_checkpoint(TRUNCATE)'))
+  const descriptor = openSync(`${served}-wal`, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }
+
+/** Copies the WAL into the file, so that it does not stay as large as the backup. If it fails, a later one does this. */
+const shrinkWal = (served: string) =>
+  withConnection(open(served), ({ value }) => value('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
 
 /**
  * Copies the pages of a staged backup into the served file, in one transaction: other connections see the state before or
  * after. The service has paused its writes. The change is durable when this resolves.
  */
 export const restoreBackup = async (task: RestoreTask, events: RestoreEvents) => {
-  await withConnection(open(task.staged), async (staged) => {
-    setAccess(staged, task)
-    await copyInto(staged, task.served, events)
-  })
-  await makeDurable(task.served)
+  await withConnection(open(task.staged), (staged) => copyInto(staged, task, events))
+  makeDurable(task.served)
+  await shrinkWal(task.served)
 }

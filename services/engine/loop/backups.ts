@@ -16,10 +16,12 @@ interface BackupsOptions {
 }
 
 interface TaskEvents {
-  readonly onProgress?: (progress: BackupProgress) => void
+  readonly onProgress: (progress: BackupProgress) => void
   /** The process waits until this resolves. If it rejects, the task fails with its error. */
-  readonly onLocked?: () => Promise<unknown>
+  readonly onLocked: () => Promise<unknown>
 }
+
+const NO_EVENTS: TaskEvents = { onProgress: () => {}, onLocked: async () => {} }
 
 interface RunningTask {
   readonly stop: () => void
@@ -34,16 +36,21 @@ const processEnded: PlainError = {
 /** Runs a task in a process of its own, which `stop` kills: SQLite then undoes what is not committed. */
 const runProcess = (task: BackupTask, { onProgress, onLocked }: TaskEvents) => {
   const child = startChildProcess(backupProcessFile)
+  // If the process has ended, `ended` reports it.
   const send = (request: BackupRequest) => child.send(request, () => {})
   let failure: Error | null = toDomainError(processEnded)
+  let locked: Promise<unknown> = Promise.resolve()
 
   const fail = (error: Error) => {
     failure = error
     child.kill('SIGKILL')
   }
   const receive = (message: BackupMessage) => {
-    if ('progress' in message) return onProgress?.(message.progress)
-    if ('isLocked' in message) return onLocked?.().then(() => send('go'), fail)
+    if ('progress' in message) return onProgress(message.progress)
+    if ('isLocked' in message) {
+      locked = onLocked().then(() => send('release'), fail)
+      return
+    }
     failure = 'error' in message ? toDomainError(message.error) : null
     child.disconnect()
   }
@@ -52,8 +59,8 @@ const runProcess = (task: BackupTask, { onProgress, onLocked }: TaskEvents) => {
     child.on('message', receive)
     // A process that cannot start has no exit.
     child.on('error', reject)
-    // Not before: the process could still use the file.
-    child.once('exit', () => (failure ? reject(failure) : resolve()))
+    // Not before: the process could still use the file, and `onLocked` its result.
+    child.once('exit', () => locked.then(() => (failure ? reject(failure) : resolve())))
   })
   send(task)
   return { ended, stop: () => fail(toDomainError(engineStopped)) }
@@ -64,9 +71,9 @@ export const createBackups = ({ servedFile, stagingFiles, pauseWrites }: Backups
   const running = new Set<RunningTask>()
   let isClosed = false
 
-  const run = async (task: BackupTask, events: TaskEvents = {}) => {
+  const run = async (task: BackupTask, events: Partial<TaskEvents> = {}) => {
     if (isClosed) throw toDomainError(engineStopped)
-    const started = runProcess(task, events)
+    const started = runProcess(task, { ...NO_EVENTS, ...events })
     running.add(started)
     try {
       await started.ended
@@ -76,15 +83,17 @@ export const createBackups = ({ servedFile, stagingFiles, pauseWrites }: Backups
   }
 
   const restore = async (backup: string, options: RestoreOptions) => {
-    const { includesAccess, audited, onLocked, onProgress } = options
+    const { includesAccess, audited, beforePause, onLocked, onProgress, onRestored } = options
     const staged = stagingFiles.newPath()
     try {
-      await run({ backup, staged, served: servedFile })
+      await run({ kind: 'stage', backup, staged, served: servedFile })
+      beforePause()
       const resume = await pauseWrites()
       try {
-        await run({ staged, served: servedFile, includesAccess, audited }, { onLocked, onProgress })
+        await run({ kind: 'restore', staged, served: servedFile, includesAccess, audited }, { onLocked, onProgress })
       } finally {
-        resume()
+        // Also after a failure: it may have come after the commit.
+        await onRestored().finally(resume)
       }
     } finally {
       for (const end of ['', '-journal']) rmSync(`${staged}${end}`, { force: true })
@@ -93,8 +102,8 @@ export const createBackups = ({ servedFile, stagingFiles, pauseWrites }: Backups
 
   return {
     copy: (target: string, onProgress: (progress: BackupProgress) => void, isUrgent = false) =>
-      run({ source: servedFile, target, isUrgent }, { onProgress }),
-    check: (uploaded: string) => run({ uploaded }),
+      run({ kind: 'copy', source: servedFile, target, isUrgent }, { onProgress }),
+    check: (uploaded: string) => run({ kind: 'check', uploaded }),
     restore,
     /** Stops the tasks. They fail. */
     close: async () => {

@@ -40,7 +40,7 @@ const storageUnavailable = () =>
 
 const backupInvalid = (message: string) =>
   new DomainError('BACKUP_INVALID', message, {
-    hint: 'Upload a file that Rowhouse has made: GET /admin/backups/:name.'
+    hint: 'GET /admin/backups lists the backups that Rowhouse has made.'
   })
 
 const tookTooLong = () =>

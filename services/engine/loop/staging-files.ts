@@ -9,7 +9,7 @@ export const stagingDirectory = (dataDirectory: string) => join(dataDirectory, '
 export const createStagingFiles = (dataDirectory: string, servedFile: string) => {
   const directory = stagingDirectory(dataDirectory)
   const digest = digestOf(servedFile)
-  const pattern = new RegExp(`^${digest}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+  const pattern = new RegExp(`^${digest}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-journal)?$`)
 
   /**
    * Creates the directory, and deletes the files that a killed process has left for this served file. All other files

@@ -97,14 +97,14 @@ export const startWriter = async (
   /** Posted units. Their outcomes arrive in this order. */
   let inFlight: PendingUnit[] = []
   let attachments: PendingAttachment[] = []
-  /** The size of both. */
+  /** The size of the units in `queued` and `inFlight`. */
   let pendingSize = 0
   let refused = 0
   let isClosed = false
   let isPaused = false
   let fault: unknown
   const runInSequence = createTaskSequence()
-
+  /** The error of `onUpgrade`: the start fails with it. */
   let refusal: unknown
 
   const settleUpgrade = async (version: number) => {

@@ -43,16 +43,12 @@ const upgradeIn = (copy: Connection) => {
   return names.filter((name) => before.get(name) !== after.get(name))
 }
 
-/** The copy of the schema has no rows, so it has no version. */
-const writeVersion = (copy: Connection, version: number) =>
-  copy.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', ?)", [BigInt(version)])
-
 const reportSchema = (source: Connection) => {
   const version = readVersion(source)
   const copy = copySchema(source)
   try {
     const { broken } = compileAll(copy)
-    if (version > 0) writeVersion(copy, version)
+    copyOwnRows(source, copy)
     return { broken, version, latestVersion: LATEST_VERSION, upgrade: upgradeIn(copy) }
   } finally {
     copy.close()

@@ -7,8 +7,9 @@ const OWN = "FROM sqlite_schema WHERE name LIKE '\\_rowhouse\\_%' ESCAPE '\\'"
 export const ownObjects = (connection: Connection) =>
   new Map(connection.rows(`SELECT name, sql ${OWN} ORDER BY name`, []).map(({ name, sql }) => [String(name), sql]))
 
-/** Virtual tables have no pages. Their rows are in tables that do. */
-const TABLES = `SELECT name ${OWN} AND type = 'table' AND rootpage > 0
+/** Without virtual tables, and without the tables of a search index, which no migration changes. */
+const TABLES = `SELECT name FROM temp.pragma_table_list
+  WHERE schema = 'main' AND type = 'table' AND name LIKE '\\_rowhouse\\_%' ESCAPE '\\'
   UNION ALL SELECT name FROM sqlite_schema WHERE name = 'sqlite_sequence'`
 
 const copyRows = (source: Connection, copy: Connection, name: string) => {

@@ -11,7 +11,7 @@ const WATCH = `
   }, 500)
   parentPort.postMessage('ready')`
 
-/** Ends this process when the service has ended, which has started it. Resolves when this is sure. */
+/** Ends this process when the service, its parent, has ended. Resolves when the watch runs. */
 export const endWithService = (servicePid: number) => {
   // A terminal or a supervisor signals all processes at once. This process is needed until the service has stopped.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})

@@ -1,3 +1,4 @@
+import { API_VERSION } from '../../model/version.ts'
 import type { Connection } from '../shared/connection.ts'
 
 /** The prefix of the tables of this service, which are in the same file as the tables that it serves. */
@@ -186,12 +187,16 @@ const currentVersion = (connection: Connection) => {
 /** The version of our tables after all migrations. */
 export const LATEST_VERSION = migrations.length
 
+/** Returns the first version of Rowhouse that can use the file, which has stored it. */
+const neededProgram = ({ value }: Connection) =>
+  value("SELECT coalesce(max(value) || ' or later', 'in a later version') FROM _rowhouse_meta WHERE key = 'program'")
+
 /** Returns the version of our tables, 0 without them. Writes nothing. @throws if a newer Rowhouse has written to the file */
 export const readVersion = (connection: Connection) => {
   const version = currentVersion(connection)
-  if (version <= migrations.length) return version
+  if (version <= LATEST_VERSION) return version
   throw new Error(
-    `${connection.raw.name} was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${migrations.length}). Start the newer one.`
+    `${connection.raw.name} was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${LATEST_VERSION}). Start Rowhouse ${neededProgram(connection)}.`
   )
 }
 
@@ -207,7 +212,10 @@ export const migrate = (connection: Connection) => {
     if (index < version) continue
     connection.raw.transaction(() => {
       for (const sql of statements) connection.raw.exec(sql)
-      run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', ?)", [BigInt(index + 1)])
+      run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', ?), ('program', ?)", [
+        BigInt(index + 1),
+        API_VERSION
+      ])
     })()
   }
 }

@@ -10,6 +10,8 @@ import { rejection } from '../engine/engine.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
+const NO_RELOAD = { access: async () => {}, all: async () => {} }
+
 const start = async (t: Test, margin: { readonly marginBytes?: number } = {}) => {
   const db = await openTestDatabase(t)
   const directory = openBackupDirectory({ path: temporaryDirectory(t), servedFile: 'shop.sqlite', ...margin })
@@ -19,7 +21,7 @@ const start = async (t: Test, margin: { readonly marginBytes?: number } = {}) =>
     directory,
     keep: () => [],
     auditRead: () => {},
-    reload: async () => {}
+    reload: NO_RELOAD
   })
   return { backups, directory: directory.path, files: () => readdirSync(directory.path) }
 }
@@ -35,6 +37,28 @@ t.test('a backup and an upload are refused without enough free space, and leave 
   t.strictSame(backups.last(), { at: NOW, bytes: 0, ok: false })
   t.match(await rejection(backups.upload(serviceCaller, chunksOf(Buffer.alloc(10)))), full)
   t.strictSame(files(), [])
+})
+
+t.test('a restore is refused during an import, also one that begins while the backup is checked', async (t) => {
+  const db = await openTestDatabase(t)
+  const directory = openBackupDirectory({ path: temporaryDirectory(t), servedFile: 'shop.sqlite' })
+  let running = 0
+  const counts = () => {
+    const stagings = { ...db.counts().stagings, running }
+    return { ...db.counts(), stagings }
+  }
+  const options = { clock: () => NOW, directory, keep: () => [], auditRead: () => {}, reload: NO_RELOAD }
+  const backups = createBackupService({ ...options, db: { ...db, counts } })
+  const { name } = await backups.create(serviceCaller)
+  running = 1
+  t.match(await rejection(backups.restore(serviceCaller, name, false)), { code: 'IMPORT_RUNNING' })
+  running = 0
+  const restored = rejection(backups.restore(serviceCaller, name, false))
+  running = 1
+  t.match(await restored, { code: 'IMPORT_RUNNING' })
+  t.equal(directory.list().length, 1, 'no backup of the present state was made')
+  running = 0
+  t.match(await backups.restore(serviceCaller, name, false), { before: { kind: 'before-restore' } })
 })
 
 t.test('an uploaded backup is stored as it is, and is not the last one that was made', async (t) => {

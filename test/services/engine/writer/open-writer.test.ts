@@ -92,7 +92,9 @@ t.test('a file of a newer Rowhouse is refused and not changed', async (t) => {
   const connection = open(file)
   connection.run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', 99)", [])
   connection.close()
-  t.throws(() => open(file), { message: /last used by a newer Rowhouse .*version 99.* Start the newer one\.$/ })
+  t.throws(() => open(file), {
+    message: /last used by a newer Rowhouse .*version 99.* Start Rowhouse 0\.1\.0 or later\.$/
+  })
   const external = openExternal(t, file)
   t.equal(external.prepare("SELECT value FROM _rowhouse_meta WHERE key = 'version'").pluck().get(), 99)
 })
