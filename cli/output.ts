@@ -42,7 +42,7 @@ const escapeUnits = (text: string) =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
-/** Returns the text with unprintable characters as escapes such as \\u001b: names of others must not control a terminal. */
+/** Returns the text with unprintable characters as escapes such as \u001b: names of others must not control a terminal. */
 export const printable = (text: string) => text.replaceAll(UNPRINTABLE, escapeUnits)
 
 type Style = 'bold' | 'red' | 'green' | 'yellow'
@@ -68,7 +68,8 @@ export const errorText = (terminal: Terminal, error: Error, isJson: boolean) => 
   const { onError } = createStyles(terminal)
   return [
     `${onError('red', code)}: ${printable(message)}`,
-    ...details.map((detail) => `  ${printable(detail.message)}`),
+    // A single detail repeats the message.
+    ...details.filter((detail) => detail.message !== message).map((detail) => `  ${printable(detail.message)}`),
     ...(hint ? [printable(hint)] : [])
   ].join('\n')
 }

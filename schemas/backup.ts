@@ -67,6 +67,7 @@ export const RestoreQuerySchema = Type.Object(
       Type.Unsafe<'access'>({
         type: 'string',
         enum: ['access'],
+        examples: ['access'],
         description:
           'Takes the administrators and tokens of the backup, too. All sessions end, and all tokens are switched off.'
       })

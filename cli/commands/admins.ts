@@ -48,8 +48,8 @@ const findAdmin = async (client: LocalClient, name: string) => {
   const accounts = (await client.call('GET', '/admin/admins')) as AdminAccount[]
   const account = accounts.find((one) => one.name.toLowerCase() === name.toLowerCase())
   if (account) return account
-  const names = accounts.map((one) => one.name).join(', ')
-  throw new Error(`There is no administrator named '${name}'. There are: ${names}.`)
+  const names = accounts.map((one) => one.name).join(', ') || 'none yet'
+  throw new Error(`There is no administrator named '${name}'. Administrators: ${names}.`)
 }
 
 const resetPassword = (terminal: Terminal) => async (name: string, options: PasswordOptions) => {

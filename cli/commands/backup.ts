@@ -50,6 +50,9 @@ interface RestoreOptions extends CommonOptions {
   readonly includeAccess?: true
 }
 
+const ACCESS_CLOSED =
+  'All sessions have ended, and all tokens are off. Switch on those that you need: in the console, or with PUT /admin/tokens/:id.'
+
 const restoreBackup = (terminal: Terminal) => async (backup: string, options: RestoreOptions) => {
   const restore = async (client: LocalClient) => {
     const name = isFile(backup) ? await upload(terminal, client, backup) : backup
@@ -57,7 +60,9 @@ const restoreBackup = (terminal: Terminal) => async (backup: string, options: Re
     return callWithProgress(terminal, client, `/admin/backups/${encodeURIComponent(name)}/restore${query}`)
   }
   const restored = (await withService(configOf(terminal, options), restore)) as RestoreResult
-  createPrinter(terminal, options)(restored, [`Restored. The state before is in ${restored.before.name}.`])
+  const lines = [`Restored. The state before is in ${restored.before.name}.`]
+  if (options.includeAccess) lines.push(ACCESS_CLOSED)
+  createPrinter(terminal, options)(restored, lines)
 }
 
 export const addBackupCommands = (program: Command, terminal: Terminal) => {
@@ -65,7 +70,9 @@ export const addBackupCommands = (program: Command, terminal: Terminal) => {
     makeBackup(terminal)
   )
   const example = 'restore 2026-11-26T03-00-00Z-scheduled.db'
-  withDatabase(addCommand(program, 'restore', 'replace all tables by those of a backup', example))
+  withDatabase(
+    addCommand(program, 'restore', 'replace all tables by those of a backup; the state before is backed up', example)
+  )
     .argument('<BACKUP>', 'the name of a backup, or the path of a file that was downloaded')
     .option('--include-access', 'also take its administrators and tokens; ends all sessions, switches all tokens off')
     .action(restoreBackup(terminal))

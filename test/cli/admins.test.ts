@@ -1,5 +1,5 @@
 import t from 'tap'
-import { client, logIn } from '../helpers.ts'
+import { client, createDatabase, logIn } from '../helpers.ts'
 import { runCommand, startLocalService } from './command.ts'
 
 const passwordIn = (output: string) => /^password {2}(\S+)$/m.exec(output)?.[1] ?? ''
@@ -34,5 +34,11 @@ t.test('a password that is too short is refused, and so is an unknown name', asy
   })
   t.match(short, { code: 1, stderr: /at least 8 characters/ })
   const unknown = await runCommand(['admin', 'reset-password', 'bob', ...options])
-  t.match(unknown, { code: 1, stderr: "COMMAND_FAILED: There is no administrator named 'bob'. There are: admin.\n" })
+  t.match(unknown, {
+    code: 1,
+    stderr: "COMMAND_FAILED: There is no administrator named 'bob'. Administrators: admin.\n"
+  })
+  const empty = createDatabase(t, '')
+  const none = await runCommand(['admin', 'reset-password', 'bob', '--database', empty])
+  t.match(none, { code: 1, stderr: /There is no administrator named 'bob'\. Administrators: none yet\.\n$/ })
 })

@@ -11,7 +11,7 @@ t.test('each process and each thread is one file, and the files of threads are s
   t.match(spawnSync(process.execPath, [script, directory], { encoding: 'utf8' }), { status: 0, stderr: '' })
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
   t.strictSame(files.sort(), [
-    'backup/backup.js',
+    'backup/backup-process.js',
     'reader/reader.js',
     'reader/view-process.js',
     'rowhouse.js',
@@ -20,7 +20,7 @@ t.test('each process and each thread is one file, and the files of threads are s
     'writer/writer.js'
   ])
   for (const file of [
-    'backup/backup.js',
+    'backup/backup-process.js',
     'reader/reader.js',
     'reader/view-process.js',
     'verifier-process.js',

@@ -38,6 +38,12 @@ const storageUnavailable = () =>
     retryAfter: 5
   })
 
+/** A command that another user ran has made the file. */
+const notPermitted = () =>
+  new DomainError('STORAGE_UNAVAILABLE', 'The service may not read or write one of its files.', {
+    hint: 'Give the user of the service the permission, and run commands as this user.'
+  })
+
 const backupInvalid = (message: string) =>
   new DomainError('BACKUP_INVALID', message, {
     hint: 'GET /admin/backups lists the backups that Rowhouse has made.'
@@ -125,6 +131,8 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_TOOBIG: () => constraint('The value is larger than SQLite can store.'),
   SQLITE_FULL: diskFull,
   ENOSPC: diskFull,
+  EACCES: notPermitted,
+  EPERM: notPermitted,
   SQLITE_BUSY: busy,
   SQLITE_LOCKED: busy,
   SQLITE_IOERR: storageUnavailable,
