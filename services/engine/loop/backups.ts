@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import type { BackupMessage, BackupProgress, BackupRequest, BackupTask } from '../backup/protocol.ts'
 import type { RestoreOptions } from '../database.ts'
 import { engineStopped, type PlainError } from '../shared/plain-error.ts'
@@ -96,7 +96,7 @@ export const createBackups = ({ servedFile, stagingFiles, pauseWrites }: Backups
         await onRestored().finally(resume)
       }
     } finally {
-      for (const end of ['', '-journal']) rmSync(`${staged}${end}`, { force: true })
+      for (const end of ['', '-journal']) await rm(`${staged}${end}`, { force: true })
     }
   }
 
