@@ -39,6 +39,13 @@ export const configOf = ({ env }: Terminal, { database, dataDir }: ServiceOption
     ...(dataDir !== undefined && { DATA_DIR: dataDir })
   })
 
+/** @throws an Error: a command with a wrong path would create an empty database there */
+const assertExists = (config: Config) => {
+  const file = databaseOf(config)
+  if (existsSync(file)) return
+  throw new Error(`There is no database ${file}. Name it with --database FILE, or its directory with --data-dir.`)
+}
+
 /** Milliseconds. A service that does not respond in this time is not healthy. */
 const HEALTH_TIMEOUT_MS = 5000
 
@@ -46,14 +53,8 @@ const HEALTH_TIMEOUT_MS = 5000
 export const connectToRunning = async (config: Config): Promise<LocalClient> => {
   const path = localSocketPath(config)
   if (await isListening(path)) return createLocalClient(path, { timeout: HEALTH_TIMEOUT_MS })
+  assertExists(config)
   throw new Error(`No service runs for ${databaseOf(config)}. Start it with rowhouse serve.`)
-}
-
-/** @throws an Error: a command with a wrong path would create an empty database there */
-const assertExists = (config: Config) => {
-  const file = databaseOf(config)
-  if (existsSync(file)) return
-  throw new Error(`There is no database ${file}. Name it with --database FILE, or its directory with --data-dir.`)
 }
 
 /** Starts the service in this process, without a listener. */

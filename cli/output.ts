@@ -7,7 +7,7 @@ export class CallError extends Error {
   readonly code: string
   readonly hint: string | undefined
   readonly requestId: string | undefined
-  readonly details: readonly { readonly message: string }[]
+  readonly details: readonly FailureDetail[]
 
   constructor({ code, message, hint, requestId, details = [] }: FailedCall) {
     super(message)
@@ -18,20 +18,37 @@ export class CallError extends Error {
   }
 }
 
+/** An argument or an option has a wrong form. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+interface FailureDetail {
+  readonly message: string
+  /** Of an imported file. */
+  readonly line?: number
+}
+
 export interface FailedCall {
   readonly code: string
   readonly message: string
   readonly hint?: string | undefined
   readonly requestId?: string | undefined
-  readonly details?: readonly { readonly message: string }[]
+  readonly details?: readonly FailureDetail[]
 }
 
 const FAILED = 'COMMAND_FAILED'
+const USAGE = 'WRONG_USAGE'
 
-const toFailedCall = (error: Error): FailedCall =>
-  error instanceof CallError
-    ? { code: error.code, message: error.message, details: error.details, hint: error.hint, requestId: error.requestId }
-    : { code: FAILED, message: error.message }
+const toFailedCall = (error: Error): FailedCall => {
+  if (!(error instanceof CallError))
+    return { code: error instanceof UsageError ? USAGE : FAILED, message: error.message }
+  const { code, message, details, hint, requestId } = error
+  return { code, message, details, hint, requestId }
+}
+
+const detailText = ({ message, line }: FailureDetail) =>
+  `  ${line === undefined ? '' : `line ${line}: `}${printable(message)}`
 
 /** Characters that a terminal obeys, or that change the order or the end of a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
@@ -69,14 +86,14 @@ export const errorText = (terminal: Terminal, error: Error, isJson: boolean) => 
   return [
     `${onError('red', code)}: ${printable(message)}`,
     // A single detail repeats the message.
-    ...details.filter((detail) => detail.message !== message).map((detail) => `  ${printable(detail.message)}`),
+    ...details.filter((detail) => detail.message !== message || detail.line !== undefined).map(detailText),
     ...(hint ? [printable(hint)] : [])
   ].join('\n')
 }
 
 /** Returns the text of wrong usage as the envelope of the API. `message`: of the library. */
 export const usageText = (message: string) =>
-  JSON.stringify({ success: false, error: { code: 'WRONG_USAGE', message: message.replace(/^error: /, '') } })
+  JSON.stringify({ success: false, error: { code: USAGE, message: message.replace(/^error: /, '') } })
 
 type Cell = string | number
 

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { API_VERSION } from '../services/model/version.ts'
 import { addAdminCommands } from './commands/admins.ts'
 import { addBackupCommands } from './commands/backup.ts'
 import { addCheckCommand } from './commands/check.ts'
@@ -35,6 +36,7 @@ const COMMANDS = [
 export const createProgram = (terminal: Terminal, { isJson }: { readonly isJson: boolean }) => {
   const program = new Command('rowhouse')
     .description('Put your SQLite tables behind an API, and hand out keys.')
+    .version(API_VERSION, '--version', 'print the version of Rowhouse')
     .addHelpText('after', HELP)
     .exitOverride()
     .configureOutput({

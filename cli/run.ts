@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { loadEnvironmentFile } from '../config.ts'
-import { errorText, usageText } from './output.ts'
+import { errorText, UsageError, usageText } from './output.ts'
 import { createProgram } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -22,7 +22,7 @@ export const run = async (args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     if (!(error instanceof CommanderError)) {
       printError(errorText(terminal, error as Error, isJson))
-      return FAILED
+      return error instanceof UsageError ? WRONG_USAGE : FAILED
     }
     const code = codeOfUsage(error)
     if (isJson && code === WRONG_USAGE) printError(usageText(error.message))

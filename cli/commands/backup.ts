@@ -1,9 +1,11 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { BACKUP_TYPE, type Backup, type BackupList, type RestoreResult } from '../../schemas/backup.ts'
+import { parseName } from '../../services/backups/names.ts'
 import { configOf, withService } from '../connect.ts'
+import { isReadable } from '../files.ts'
 import type { LocalClient } from '../local-client.ts'
-import { createPrinter } from '../output.ts'
+import { createPrinter, UsageError } from '../output.ts'
 import { createProgress, showWhile } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
@@ -24,11 +26,9 @@ const makeBackup = (terminal: Terminal) => async (options: CommonOptions) => {
   createPrinter(terminal, options)(backup, [backup.name])
 }
 
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
-
 /** @throws an Error: the last changes would be missing in the restored database */
 const assertNoWal = (file: string) => {
-  if (!isFile(`${file}-wal`) || statSync(`${file}-wal`).size === 0) return
+  if (!isReadable(`${file}-wal`) || statSync(`${file}-wal`).size === 0) return
   throw new Error(`${file} is in use: its last changes are in ${file}-wal. Make a copy with rowhouse backup.`)
 }
 
@@ -53,9 +53,16 @@ interface RestoreOptions extends CommonOptions {
 const ACCESS_CLOSED =
   'All sessions have ended, and all tokens are off. Switch on those that you need: in the console, or with PUT /admin/tokens/:id.'
 
+/** @throws a UsageError: the service could only say that the name has a wrong form */
+const assertBackup = (backup: string) => {
+  if (isReadable(backup) || parseName(backup) !== null) return
+  throw new UsageError(`There is no file ${backup}, and it is not the name of a backup.`)
+}
+
 const restoreBackup = (terminal: Terminal) => async (backup: string, options: RestoreOptions) => {
+  assertBackup(backup)
   const restore = async (client: LocalClient) => {
-    const name = isFile(backup) ? await upload(terminal, client, backup) : backup
+    const name = isReadable(backup) ? await upload(terminal, client, backup) : backup
     const query = options.includeAccess ? '?include=access' : ''
     return callWithProgress(terminal, client, `/admin/backups/${encodeURIComponent(name)}/restore${query}`)
   }

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Table } from '../../schemas/table.ts'
 import { type FileReport, reportFile } from '../../services/engine/reader/file-report.ts'
 import { configOf, withService } from '../connect.ts'
+import { assertReadable } from '../files.ts'
 import type { LocalClient } from '../local-client.ts'
 import { createPrinter, createStyles, printable } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
@@ -44,6 +45,7 @@ const problemsOf = ({ damage, foreignKeys, broken, unusable }: Report) => [
 ]
 
 const check = (terminal: Terminal) => async (file: string, options: CommonOptions) => {
+  assertReadable(file)
   const found = reportFile(file)
   const isServable = found.damage === null && found.version === found.latestVersion
   const unusable = isServable ? await findUnusable(configOf(terminal, { ...options, database: file })) : null

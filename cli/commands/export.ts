@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions } from './options.ts'
 
 interface ExportOptions extends CommonOptions {
-  readonly format: string
+  readonly format?: string
   readonly output?: string
   readonly query: string
 }
@@ -34,10 +34,13 @@ const writeFile = async (output: string, write: WriteTo) => {
   }
 }
 
+const formatOf = ({ format, output = '' }: ExportOptions) =>
+  format ?? (/\.(?:ndjson|jsonl)$/i.test(output) ? 'ndjson' : 'csv')
+
 const exportRecords = (terminal: Terminal) => async (database: string, name: string, options: ExportOptions) => {
-  const { format, output, query: text } = options
+  const { output, query: text } = options
   const query = new URLSearchParams(text)
-  query.set('format', format)
+  query.set('format', formatOf(options))
   const config = configOf(terminal, { ...options, database })
   if (output !== undefined) assertOther(output, databaseOf(config))
   await withService(config, async (client) => {
@@ -54,7 +57,7 @@ export const addExportCommand = (program: Command, terminal: Terminal) => {
   addCommand(program, 'export', 'export the records of a table', example)
     .argument('<FILE>', 'the SQLite file')
     .argument('<TABLE>', 'the name of the table')
-    .option('--format <name>', 'csv or ndjson', 'csv')
+    .option('--format <name>', 'csv or ndjson; by default from the ending of the output, or csv')
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--query <text>', 'parameters of a list, such as "q=pen&order=-price"', '')
     .action(exportRecords(terminal))

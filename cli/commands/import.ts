@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import type { ImportResult } from '../../schemas/import.ts'
 import { configOf, withService } from '../connect.ts'
+import { assertReadable } from '../files.ts'
 import type { LocalClient } from '../local-client.ts'
-import { createPrinter } from '../output.ts'
+import { createPrinter, UsageError } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { findTable } from '../tables.ts'
 import type { Terminal } from '../terminal.ts'
@@ -34,7 +35,7 @@ interface ImportOptions extends CommonOptions {
 const typeOf = (file: string, { format }: ImportOptions) => {
   const type = TYPES[format ?? file.slice(file.lastIndexOf('.') + 1).toLowerCase()]
   if (type !== undefined) return type
-  throw new Error(`The format of '${file}' is unknown. Choose it with --format csv, ndjson or json.`)
+  throw new UsageError(`The format of '${file}' is unknown. Choose it with --format csv, ndjson or json.`)
 }
 
 const queryOf = ({ upsert, atomic, dryRun }: ImportOptions, file: string) =>
@@ -58,8 +59,11 @@ interface Source {
   readonly size: number | null
 }
 
-const sourceOf = ({ stdin }: Terminal, file: string): Source =>
-  file === STDIN ? { content: stdin, size: null } : { size: statSync(file).size, content: createReadStream(file) }
+const sourceOf = ({ stdin }: Terminal, file: string): Source => {
+  if (file === STDIN) return { content: stdin, size: null }
+  assertReadable(file)
+  return { size: statSync(file).size, content: createReadStream(file) }
+}
 
 /** A table from a file has no `updated`. */
 type Imported = Pick<ImportResult, 'created' | 'dryRun'> & Partial<Pick<ImportResult, 'updated'>>
@@ -91,7 +95,10 @@ export const addImportCommand = (program: Command, terminal: Terminal) => {
     .argument('<DATA>', `the file with the records; ${STDIN} for standard input`)
     .option('--format <name>', 'csv, ndjson or json; by default from the ending of DATA')
     .option('--create', 'create the table from the file')
-    .option('--upsert [fields]', 'change records with the same key, or with the same values of these fields')
+    .option(
+      '--upsert [fields]',
+      'change records with the same key, or with the same values of these fields: write it after DATA'
+    )
     .option('--atomic', 'import all records or none, also after a crash')
     .option('--dry-run', 'only check the file')
     .action(importRecords(terminal))

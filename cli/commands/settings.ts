@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { DescribedSettings } from '../../schemas/settings.ts'
 import { configOf, withService } from '../connect.ts'
 import type { LocalClient } from '../local-client.ts'
-import { columns, createPrinter, withHeading } from '../output.ts'
+import { columns, createPrinter, UsageError, withHeading } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
@@ -14,10 +14,10 @@ const read = async (client: LocalClient) => (await client.call('GET', PATH)) as 
 const update = async (client: LocalClient, changes: object) =>
   (await client.call('PUT', PATH, changes)) as DescribedSettings
 
-/** Returns the parts of a text such as logLevel=info. @throws an Error if it has another form */
+/** Returns the parts of a text such as logLevel=info. @throws a UsageError if it has another form */
 const splitChange = (text: string) => {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined) throw new Error(`Write a change as NAME=VALUE, not '${text}'.`)
+  if (name === undefined || value === undefined) throw new UsageError(`Write a change as NAME=VALUE, not '${text}'.`)
   return { name, value }
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { IssuedToken, Token } from '../../schemas/token.ts'
 import { configOf, withService } from '../connect.ts'
-import { columns, createPrinter, printWarnings, timeText, withHeading } from '../output.ts'
+import { columns, createPrinter, printWarnings, timeText, UsageError, withHeading } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
@@ -13,10 +13,10 @@ interface NewTokenOptions extends CommonOptions {
 
 const splitList = (list: string) => list.split(',').map((name) => name.trim())
 
-/** @throws an Error if the text is not a time */
+/** @throws a UsageError if the text is not a time */
 const readTime = (text: string) => {
   const time = Date.parse(text)
-  if (Number.isNaN(time)) throw new Error(`--expires must be a date such as 2027-01-31, not '${text}'.`)
+  if (Number.isNaN(time)) throw new UsageError(`--expires must be a date such as 2027-01-31, not '${text}'.`)
   return time
 }
 
@@ -71,7 +71,7 @@ export const addTokenCommands = (program: Command, terminal: Terminal) => {
   const example = 'token create shop --tables products,orders --actions read,create'
   withDatabase(addCommand(tokens, 'create', 'issue a token and print it once', example))
     .argument('<NAME>', 'a name for you; need not be unique')
-    .requiredOption('--tables <names>', 'names of tables, separated by commas; * for all')
+    .requiredOption('--tables <names>', "names of tables, separated by commas; '*' for all")
     .requiredOption('--actions <names>', 'read, write, create, update, delete, schema; separated by commas')
     .option('--expires <time>', 'when the token expires, such as 2027-01-31 or 2027-01-31T12:00:00Z')
     .action(create(terminal))

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { describeUpgrade } from '../../services/backups/before-upgrade.ts'
 import { tryUpgrade } from '../../services/engine/reader/file-report.ts'
 import { buildCommandApp, configOf } from '../connect.ts'
+import { assertReadable } from '../files.ts'
 import { createPrinter } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { upgradeText } from '../upgrade-text.ts'
@@ -23,6 +24,7 @@ const startOnce = async (config: Config) => {
 
 const upgrade = (terminal: Terminal) => async (file: string, options: UpgradeOptions) => {
   const print = createPrinter(terminal, options)
+  assertReadable(file)
   const report = tryUpgrade(file)
   const state = upgradeText(report)
   if (options.dryRun || report.version === 0)

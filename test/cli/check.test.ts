@@ -1,8 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import { asAdmin, createDatabase, importTable, prepareFile } from '../helpers.ts'
+import { asAdmin, createDatabase, importTable, prepareFile, temporaryDirectory } from '../helpers.ts'
 import { runCommand, SHOP, startLocalService } from './command.ts'
+
+t.test('a file that does not exist, and a directory, are named', async (t) => {
+  const directory = temporaryDirectory(t)
+  for (const command of ['check', 'upgrade'])
+    for (const path of [directory, join(directory, 'missing.sqlite')])
+      t.match(await runCommand([command, path]), { code: 1, stderr: `COMMAND_FAILED: There is no file ${path}.\n` })
+})
 
 t.test('check reports what a first start changes, and changes nothing itself', async (t) => {
   const file = createDatabase(t, SHOP)

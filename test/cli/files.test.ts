@@ -54,11 +54,11 @@ t.test('an unknown table, file or format is named', async (t) => {
   const failure = async (...args: string[]) => (await runCommand([...args, ...directory])).stderr
   t.match(await failure('import', file, 'cats', data), /^COMMAND_FAILED: There is no registered table 'cats'/)
   t.match(await failure('export', file, 'cats'), /^COMMAND_FAILED: There is no registered table 'cats'/)
-  t.match(await failure('import', file, 'products', 'missing.csv'), /ENOENT/)
   t.match(
-    await failure('import', file, 'products', file),
-    /^COMMAND_FAILED: The format of '.*external.sqlite' is unknown/
+    await failure('import', file, 'products', 'missing.csv'),
+    /^COMMAND_FAILED: There is no file .*missing\.csv\.\n$/
   )
+  t.match(await failure('import', file, 'products', file), /^WRONG_USAGE: The format of '.*external.sqlite' is unknown/)
   t.match(await failure('export', file, 'products', '--format', 'xml'), /^VALIDATION_FAILED: /)
 })
 
@@ -88,6 +88,9 @@ t.test('an export replaces its output only when it is whole, and never the datab
   t.equal(readFileSync(target, 'utf8'), 'old')
   t.match(await runCommand(['export', file, 'products', '--output', target, ...directory]), { code: 0 })
   t.match(readFileSync(target, 'utf8'), /^"sku"/)
+  const lines = `${target}.ndjson`
+  t.match(await runCommand(['export', file, 'products', '--output', lines, ...directory]), { code: 0 })
+  t.match(readFileSync(lines, 'utf8'), /^{"sku"/)
   const database = await runCommand(['export', file, 'products', '--output', file, ...directory])
   t.match(database, { code: 1, stderr: /is the database\. Choose another file/ })
 })
@@ -97,7 +100,11 @@ t.test('a file that cannot be read, or is too large, is an error of the import',
   const folder = join(temporaryDirectory(t), 'folder.csv')
   mkdirSync(folder)
   const unreadable = await runCommand(['import', file, 'products', folder, ...directory])
-  t.match(unreadable, { code: 1, stderr: /^COMMAND_FAILED: EISDIR/ })
+  t.match(unreadable, { code: 1, stderr: /^COMMAND_FAILED: There is no file .*folder\.csv/ })
+  const wrong = join(folder, 'wrong.csv')
+  writeFileSync(wrong, 'sku,title,price\nnib,Nib,1\ncap,Cap,many\n')
+  const refused = await runCommand(['import', file, 'products', wrong, ...directory])
+  t.match(refused, { code: 1, stderr: /\n {2}line 3: / })
 })
 
 t.test('a command does not reach the service of another database in the same directory', async (t) => {

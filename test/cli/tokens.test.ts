@@ -55,5 +55,5 @@ t.test('an error has the code of the API, its details and its hint', async (t) =
   const failed = await runCommand(create)
   t.match(failed, { code: 1, stdout: '', stderr: /^VALIDATION_FAILED: .permissions.actions.0. must be one of read/ })
   const wrongTime = await runCommand([...create, '--expires', 'soon'])
-  t.match(wrongTime, { code: 1, stderr: "COMMAND_FAILED: --expires must be a date such as 2027-01-31, not 'soon'.\n" })
+  t.match(wrongTime, { code: 2, stderr: "WRONG_USAGE: --expires must be a date such as 2027-01-31, not 'soon'.\n" })
 })
