@@ -48,7 +48,7 @@ const toFailedCall = (error: Error): FailedCall => {
 }
 
 const detailText = ({ message, line }: FailureDetail) =>
-  `  ${line === undefined ? '' : `line ${line}: `}${printable(message)}`
+  `  ${[line && `line ${line}`, printable(message)].filter(Boolean).join(': ')}`
 
 /** Characters that a terminal obeys, or that change the order or the end of a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu

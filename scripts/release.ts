@@ -22,8 +22,7 @@ const read = (file: string) => readFileSync(file, 'utf8')
 const readJson = (file: string) => JSON.parse(read(file))
 
 const run = (command: string, ...args: readonly string[]) => {
-  const { status, stdout, error } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
-  if (error) throw error
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
   return { isDone: status === 0, output: stdout.trimEnd() }
 }
 

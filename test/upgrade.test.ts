@@ -63,17 +63,21 @@ t.test('the first start with a file of another program makes no backup', async (
   t.strictSame(backupsOf(env.DATA_DIR), [])
 })
 
-t.test('an older version refuses the file of a newer one, names both versions, and does not change it', async (t) => {
-  const file = copyOldDatabase(t, { version: 10 })
-  const newer = new BetterSqlite3(file)
-  newer.prepare("UPDATE _rowhouse_meta SET value = ? WHERE key = 'version'").run(LATEST_VERSION + 1)
-  newer.close()
-  const before = readFileSync(file)
-  const { ended, lines } = await runService(t, environmentOf(t, file))
-  t.strictSame(await ended, [1, null])
-  t.strictSame(lines, [
-    `Rowhouse did not start: ${file} was last used by a newer Rowhouse (its schema has version ${LATEST_VERSION + 1}, this one supports ${LATEST_VERSION}). Start the newer one.`
-  ])
-  t.ok(readFileSync(file).equals(before))
-  t.strictSame(readdirSync(join(file, '..')), ['shop.sqlite'], 'no other file is beside it')
-})
+t.test(
+  'an older version refuses the file of a newer one, names the version that it needs, and does not change it',
+  async (t) => {
+    const file = copyOldDatabase(t, { version: 10 })
+    const newer = new BetterSqlite3(file)
+    newer.prepare("UPDATE _rowhouse_meta SET value = ? WHERE key = 'version'").run(LATEST_VERSION + 1)
+    newer.prepare("INSERT INTO _rowhouse_meta VALUES ('program', '9.8.0')").run()
+    newer.close()
+    const before = readFileSync(file)
+    const { ended, lines } = await runService(t, environmentOf(t, file))
+    t.strictSame(await ended, [1, null])
+    t.strictSame(lines, [
+      `Rowhouse did not start: ${file} was last used by a newer Rowhouse (its schema has version ${LATEST_VERSION + 1}, this one supports ${LATEST_VERSION}). Start Rowhouse 9.8.0 or later.`
+    ])
+    t.ok(readFileSync(file).equals(before))
+    t.strictSame(readdirSync(join(file, '..')), ['shop.sqlite'], 'no other file is beside it')
+  }
+)

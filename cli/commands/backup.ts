@@ -14,7 +14,8 @@ import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 const callWithProgress = (terminal: Terminal, client: LocalClient, path: string) => {
   const readProgress = async () => {
     const { running } = (await client.call('GET', '/admin/backups')) as BackupList
-    return { value: running?.copiedBytes ?? 0, total: running?.totalBytes ?? 0 }
+    const { copiedBytes, totalBytes } = { copiedBytes: 0, totalBytes: 0, ...running }
+    return { value: copiedBytes, total: totalBytes }
   }
   return showWhile(terminal, client.call('POST', path), readProgress)
 }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import type { ImportResult } from '../../schemas/import.ts'
 import { configOf, withService } from '../connect.ts'
-import { assertReadable } from '../files.ts'
+import { missingFile } from '../files.ts'
 import type { LocalClient } from '../local-client.ts'
 import { createPrinter, UsageError } from '../output.ts'
 import { createProgress } from '../progress.ts'
@@ -61,8 +61,9 @@ interface Source {
 
 const sourceOf = ({ stdin }: Terminal, file: string): Source => {
   if (file === STDIN) return { content: stdin, size: null }
-  assertReadable(file)
-  return { size: statSync(file).size, content: createReadStream(file) }
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) throw missingFile(file)
+  return { size: stats.size, content: createReadStream(file) }
 }
 
 /** A table from a file has no `updated`. */

@@ -1,5 +1,5 @@
 import type { Upgrade } from '../engine/loop/open.ts'
-import { DomainError } from '../model/errors.ts'
+import type { DomainError } from '../model/errors.ts'
 import { openBackupDirectory } from './directory.ts'
 
 /** A migration of our own tables that has a backup. */
@@ -16,8 +16,8 @@ export const describeUpgrade = ({ from, to, backup }: BackedUpgrade) =>
 
 const explain = ({ from, to }: Upgrade, error: unknown) => {
   const state = `The tables of Rowhouse must be upgraded from version ${from} to ${to}, but the backup before it cannot be made. The file was not changed.`
-  const reasons = error instanceof DomainError ? [error.message, error.hint] : [(error as Error).message]
-  return new Error([state, ...reasons].join(' ').trim(), { cause: error })
+  const { message, hint } = error as Error & Pick<Partial<DomainError>, 'hint'>
+  return new Error([state, message, hint].join(' ').trim(), { cause: error })
 }
 
 /**

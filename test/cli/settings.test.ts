@@ -38,6 +38,8 @@ t.test('settings are listed, changed and reset in the running service', async (t
 t.test('a change that is wrong is refused with the reason', async (t) => {
   const { options } = await startLocalService(t, { AUDIT_KEEP: '30d' })
   const set = (...changes: string[]) => runCommand(['settings', 'set', ...changes, ...options])
+  const two = await set('backups=x', 'corsOrigins=y')
+  t.match(two, { code: 1, stderr: /\n {2}'backups' .*\n {2}'corsOrigins' / })
   t.match(await set('logLevel'), { code: 2, stderr: "WRONG_USAGE: Write a change as NAME=VALUE, not 'logLevel'.\n" })
   t.match(await set('maxPageSize=many'), { code: 1, stderr: /^VALIDATION_FAILED: 'maxPageSize' must be an integer/ })
   t.match(await set('maxPageSize=0'), { code: 1, stderr: /^VALIDATION_FAILED: 'maxPageSize' must be at least 1\./ })

@@ -7,6 +7,7 @@ export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
+  readonly examples?: readonly unknown[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema

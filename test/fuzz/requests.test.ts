@@ -16,6 +16,7 @@ const BATCH = 4 * MAX_CONCURRENT
 /** Returns true for a request that would change or delete the credentials of the test. */
 const endsCredentials = ({ method, target }: HttpRequest) => {
   try {
+    if (decodeURIComponent(target).includes('include=access')) return true
     return method !== 'GET' && /^\/admin\/(?:tokens|admins)\/1(?![0-9])/.test(decodeURIComponent(target))
   } catch {
     return false
@@ -83,8 +84,10 @@ const NEEDED_BEFORE: Readonly<Record<string, string>> = {
   endOwnSession: 'logIn',
   adminUpdateAccount: 'adminCreateAccount',
   adminDeleteAccount: 'adminCreateAccount',
+  adminDropTableIndex: 'adminCreateTableIndex',
   adminDownloadBackup: 'adminCreateBackup',
   adminDeleteBackup: 'adminCreateBackup',
+  adminRestoreBackup: 'adminCreateBackup',
   adminImportTables: 'adminUnregisterTable',
   adminReadRecord: 'adminCreateRecord',
   adminUpdateRecord: 'adminCreateRecord',

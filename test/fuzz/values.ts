@@ -60,7 +60,8 @@ export const unusualValue = (random: Random): unknown =>
 export const newName = ({ below }: Random) => `t${below(2 ** 32).toString(36)}`
 
 const stringOf = (schema: Schema, random: Random) => {
-  const candidates = [...WORDS, newName(random)]
+  const examples = (schema.examples ?? []).map(String)
+  const candidates = [...WORDS, newName(random), ...examples]
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u')
   const fits = (text: string) => text.length >= (schema.minLength ?? 0) && (pattern?.test(text) ?? true)
   return random.pick(candidates.filter(fits))

@@ -46,7 +46,7 @@ const git = (cwd: string, ...args: readonly string[]) => execFileSync('git', arg
 /** Creates a repository that can be released as 0.2.0. */
 const createRepository = (t: Test) => {
   const directory = temporaryDirectory(t)
-  for (const folder of ['console', '.ci', 'node_modules/ajv', 'plugins/app', 'dist'])
+  for (const folder of ['console', '.ci', 'node_modules/ajv', 'services/model', 'dist'])
     execFileSync('mkdir', ['-p', join(directory, folder)])
   for (const [path, content] of Object.entries(FILES)) writeFileSync(join(directory, path), JSON.stringify(content))
   for (const [path, content] of Object.entries(TEXTS)) writeFileSync(join(directory, path), content)
@@ -123,7 +123,7 @@ t.test('a package that cannot be made is named, and --skip-tests leaves out the 
   const { status, lines } = release(directory, '0.2.0', '--skip-tests', '--offline')
   t.equal(status, 1)
   const output = lines.join('\n')
-  t.match(output, /plugins\/app\/openapi\.ts has undefined\. Set 0\.2\.0 there/)
+  t.match(output, /services\/model\/version\.ts has undefined\. Set 0\.2\.0 there/)
   t.match(output, /npm pack fails\. Run it to see why/)
   t.notMatch(output, /npm test/)
 })

@@ -1,3 +1,4 @@
+import { equal } from 'node:assert/strict'
 import { toPlainError } from '../shared/plain-error.ts'
 import { endWithService, sendToService } from '../shared/service-process.ts'
 import { checkBackup } from './check-backup.ts'
@@ -11,9 +12,7 @@ const onProgress = (progress: BackupProgress) => send({ progress })
 let isReleased = false
 
 /** Throws if the service has ended: another one may serve the file. */
-const assertServed = () => {
-  if (process.ppid !== servicePid) throw new Error('The service has ended.')
-}
+const assertServed = () => equal(process.ppid, servicePid, 'The service has ended.')
 
 const run = async (task: BackupTask) => {
   if (task.kind === 'check') return checkBackup(task.uploaded)

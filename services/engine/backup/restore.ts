@@ -1,5 +1,4 @@
-import { closeSync, constants, copyFileSync, fsyncSync, openSync, statfsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, constants, copyFileSync, fsyncSync, openSync } from 'node:fs'
 import type { BackupMetadata } from 'better-sqlite3'
 import { textLiteral } from '../../sql/identifiers.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
@@ -108,13 +107,6 @@ interface RestoreEvents {
   readonly onProgress: (progress: BackupProgress) => void
 }
 
-/** The pages go to the WAL first, and then into the file. @throws ENOSPC: later writes would find a full disk */
-const assertSpace = (served: string, bytes: number) => {
-  const { bavail, bsize } = statfsSync(dirname(served))
-  const growth = Math.max(0, bytes - statSync(served).size)
-  if (bavail * bsize < bytes + growth) throw Object.assign(new Error(), { code: 'ENOSPC' })
-}
-
 const createCopy = (staged: Connection, task: RestoreTask, events: RestoreEvents) => {
   const { assertServed, onLocked, isReleased, onProgress } = events
   const pageSize = Number(staged.value('PRAGMA page_size'))
@@ -124,7 +116,6 @@ const createCopy = (staged: Connection, task: RestoreTask, events: RestoreEvents
     // Under the write lock: if the service had ended, another one could have committed before.
     assertServed()
     if (!isLocked) {
-      assertSpace(task.served, totalPages * pageSize)
       // Under the lock, too: what another program has revoked stays revoked.
       keepRows(staged, task)
       isLocked = true

@@ -21,7 +21,8 @@ interface TaskEvents {
   readonly onLocked: () => Promise<unknown>
 }
 
-const NO_EVENTS: TaskEvents = { onProgress: () => {}, onLocked: async () => {} }
+const ignore = async () => {}
+const NO_EVENTS: TaskEvents = { onProgress: ignore, onLocked: ignore }
 
 interface RunningTask {
   readonly stop: () => void
@@ -37,7 +38,7 @@ const processEnded: PlainError = {
 const runProcess = (task: BackupTask, { onProgress, onLocked }: TaskEvents) => {
   const child = startChildProcess(backupProcessFile)
   // If the process has ended, `ended` reports it.
-  const send = (request: BackupRequest) => child.send(request, () => {})
+  const send = (request: BackupRequest) => child.send(request, ignore)
   let failure: Error | null = toDomainError(processEnded)
   let locked: Promise<unknown> = Promise.resolve()
 

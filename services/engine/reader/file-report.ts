@@ -79,6 +79,16 @@ const explain = (version: number, error: unknown) =>
     `The upgrade from version ${version} to ${LATEST_VERSION} would fail: ${toPlainError(error).message}. The file was not changed.`
   )
 
+const upgradeCopy = (source: Connection) => {
+  const copy = copySchema(source)
+  try {
+    copyOwnRows(source, copy)
+    return upgradeIn(copy)
+  } finally {
+    copy.close()
+  }
+}
+
 /**
  * Migrates a copy in memory, which has the schema of the file and the rows of our own tables. A migration reads and changes
  * nothing else. @throws an Error if it fails, or if the file cannot be opened
@@ -86,13 +96,9 @@ const explain = (version: number, error: unknown) =>
 export const tryUpgrade = (file: string): UpgradeReport =>
   withSource(file, (source) => {
     const version = readVersion(source)
-    const copy = copySchema(source)
     try {
-      copyOwnRows(source, copy)
-      return { version, latestVersion: LATEST_VERSION, upgrade: upgradeIn(copy) }
+      return { version, latestVersion: LATEST_VERSION, upgrade: upgradeCopy(source) }
     } catch (error) {
       throw explain(version, error)
-    } finally {
-      copy.close()
     }
   })
