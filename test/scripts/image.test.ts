@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../fixtures.ts'
@@ -39,7 +39,10 @@ const makeImage = (t: Test) => {
   return { image, seconds }
 }
 
-t.test('the steps of the Dockerfile make a folder in which the service runs', async (t) => {
+/** A copy of the sources without their repository has no list of files. */
+const skip = !existsSync('.git') && 'this is no git repository'
+
+t.test('the steps of the Dockerfile make a folder in which the service runs', { skip }, async (t) => {
   t.setTimeout(600_000)
   const { image, seconds } = makeImage(t)
   t.comment(`The folder has ${megabytes(sizeOf(image))}. npm ci took ${seconds} s.`)
