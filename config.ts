@@ -178,8 +178,8 @@ const ajv = new Ajv({
 const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties: false })
 
 /**
- * Returns what is wrong with a value of a setting that can change, as the rest of a sentence that starts with its name.
- * Returns null if nothing is. The rules are those of the variable, but the value must already have its type.
+ * Returns the rule that a value of a changeable setting breaks, as the rest of a sentence that starts with its name; null
+ * if the value is valid. The rules are those of the variable, but the value must already have its type.
  */
 export const settingProblem = (name: SettingName, value: unknown): string | null => {
   const variable = settingVariables[name]

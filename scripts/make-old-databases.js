@@ -1,4 +1,4 @@
-// `npm run old-databases` makes one database for each version of our own tables, in test/data/versions. Each is made by
+// `npm run old-databases` makes one database for each version of our own tables before the latest, in test/data/versions. Each is made by
 // the last commit of that version, through the HTTP interface that it had. With a number, it makes only this version.
 // Plain JavaScript, because it needs no build.
 import { execFileSync, spawn } from 'node:child_process'
@@ -72,7 +72,7 @@ const commitsOf = (...options) =>
     .split('\n')
 
 /**
- * Returns the last commit of each version, by version. A branch may have had another migration of the same number, which
+ * Returns the last commit of each version before the latest, by version. A branch may have had another migration of the same number, which
  * got a new number when it was merged. Such a commit is left out.
  */
 const findCommits = async () => {
@@ -82,8 +82,9 @@ const findCommits = async () => {
     const migrations = await migrationsOf(commit)
     const version = migrations.length
     const isPart = migrations.every((sql, index) => sql === latest[index])
-    if (version > 0 && isPart && !found.has(version) && isWhole(commit)) found.set(version, commit)
-    if (found.size === latest.length) break
+    const isOlder = version > 0 && version < latest.length
+    if (isOlder && isPart && !found.has(version) && isWhole(commit)) found.set(version, commit)
+    if (found.size === latest.length - 1) break
   }
   return found
 }

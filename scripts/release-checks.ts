@@ -8,7 +8,7 @@ export const treeProblem = (status: string, branch: string) => {
 export const changelogProblem = (changelog: string, version: string) =>
   changelog.split('\n').some((line) => line.startsWith(`## [${version}] - `))
     ? null
-    : `CHANGELOG.md has no entry for ${version}. Write '## [${version}] - ' with the date above what is new.`
+    : `CHANGELOG.md has no entry for ${version}. Write '## [${version}] - ' with the date above its entries.`
 
 /** `found`: the version in each place. */
 export const versionProblem = (found: Readonly<Record<string, string | undefined>>, version: string) => {

@@ -10,7 +10,7 @@ import { createProgress, showWhile } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
 
-/** Makes or restores a backup, and shows on a terminal what is copied. */
+/** Makes or restores a backup, and shows the progress on a terminal. */
 const callWithProgress = (terminal: Terminal, client: LocalClient, path: string) => {
   const readProgress = async () => {
     const { running } = (await client.call('GET', '/admin/backups')) as BackupList

@@ -25,7 +25,7 @@ const splitChange = (text: string) => {
 const numericNames = (settings: DescribedSettings) =>
   Object.entries(settings).flatMap(([name, { value }]) => (typeof value === 'number' ? [name] : []))
 
-/** Other texts are sent as they are, so that the service says what is wrong. */
+/** Other texts are sent unchanged: the error of the service names the rule. */
 const isInteger = (text: string) => /^-?\d{1,15}$/.test(text)
 
 /** Runs a function with the service, and prints the settings that it returns. */

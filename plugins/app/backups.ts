@@ -8,7 +8,7 @@ import { createSchedule } from '../../services/backups/schedule.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     backups: BackupService
-    /** Runs the scheduled backup now. Does nothing without a schedule. */
+    /** Runs the scheduled backup now. Does nothing without a schedule. Tests call it. */
     triggerBackup: () => Promise<void>
   }
 }

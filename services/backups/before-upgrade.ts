@@ -1,4 +1,4 @@
-import type { Upgrade } from '../engine/loop/open.ts'
+import type { Upgrade } from '../engine/database.ts'
 import type { DomainError } from '../model/errors.ts'
 import { openBackupDirectory } from './directory.ts'
 
@@ -22,7 +22,7 @@ const explain = ({ from, to }: Upgrade, error: unknown) => {
 
 /**
  * Makes the backup of a file that is about to be migrated. The schedule never deletes it.
- * @throws an Error that says what to do
+ * @throws an Error with the reason and the remedy
  */
 export const backUpBeforeUpgrade = async (
   upgrade: Upgrade,

@@ -12,7 +12,7 @@ export const createSchedule = (timeZone: string, task: () => Promise<void>) => {
       job?.stop()
       job = expression === '' ? null : new Cron(expression, { timezone: timeZone, protect: true, unref: true }, task)
     },
-    /** Returns the first time after this one, if there is any. */
+    /** Returns the first time after this one, if there is any. Tests call it. */
     next: (from: Date) => job?.nextRun(from),
     /** Runs the task now, if there is an expression. */
     trigger: async () => {

@@ -3,7 +3,6 @@ import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { StagedUnits, StorePlan } from '../sql/imports.ts'
 import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
-import type { BackupProgress } from './backup/protocol.ts'
 import type { EngineCounts, WriteBatch } from './counts.ts'
 import type { Trial } from './reader/trial.ts'
 import type { UnreadText } from './shared/unread-text.ts'
@@ -47,6 +46,23 @@ export interface FileSizes {
   readonly wal: number
   /** How often the write-ahead log began again, after a checkpoint had copied all of its pages. */
   readonly walRestarts: number
+}
+
+/** Bytes. */
+export interface BackupProgress {
+  readonly copied: number
+  readonly total: number
+}
+
+/** A migration of our own tables, which has not begun. */
+export interface Upgrade {
+  /** The version of our tables in the file. */
+  readonly from: number
+  readonly to: number
+  /** Of the file with its write-ahead log. */
+  readonly bytes: number
+  /** Copies the database into an empty file, which is checked and durable when this resolves. */
+  readonly copy: (target: string) => Promise<void>
 }
 
 export interface RestoreOptions {

@@ -227,7 +227,7 @@ if (skip) {
     await button(page, `Restore ${name}`).click()
     const question = page.getByRole('dialog', { name: /^Restore the backup of .*\?$/ })
     await question
-      .getByText(/^All tables go back to .* Administrators, sessions, tokens and the audit stay\.$/)
+      .getByText(/^All tables go back to .* Administrators, sessions, tokens, settings and the audit stay\.$/)
       .waitFor()
     const restore = button(page, 'Restore the backup')
     t.ok(await restore.isDisabled(), 'the name is not entered yet')

@@ -96,7 +96,7 @@ export const texts = {
     summary: 'Details',
     address: 'Address'
   },
-  /** What is shown beside the name of the caller. */
+  /** Labels beside the name of the caller. */
   callerKinds: {
     admin: '',
     token: 'token',

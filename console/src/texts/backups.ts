@@ -36,13 +36,13 @@ export const texts = {
   choose: 'Choose a backup, or drop it here',
   uploadDo: 'Upload',
   sending: (part: number) => `${Math.round(part * 100)} % sent`,
-  checking: 'The service checks the file. If you close this window, a notice says what has happened.',
+  checking: 'The service checks the file. If you close this window, a notice shows the result.',
   notUploaded: 'The backup was not stored.',
   uploaded: (name: string) => `The backup is stored as ${name}`,
   restore: (name: string) => `Restore ${name}`,
   restoreTitle: (time: string) => `Restore the backup of ${time}?`,
   restoreHint: (time: string) =>
-    `All tables go back to ${time}. Changes since then are only in the backup that is made first. Administrators, sessions, tokens and the audit stay.`,
+    `All tables go back to ${time}. Changes since then are only in the backup that is made first. Administrators, sessions, tokens, settings and the audit stay.`,
   restoreAllHint: (time: string) =>
     `All tables, administrators and tokens go back to ${time}. Changes since then are only in the backup that is made first. The audit stays.`,
   includeAccess: 'Also take administrators and tokens of the backup',

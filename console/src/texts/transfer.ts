@@ -49,7 +49,7 @@ export const texts = {
   check: 'Check the file',
   sending: (part: number) => `${Math.round(part * 100)} % sent`,
   working: 'The service reads the file …',
-  storing: 'The service stores the records. If you close this window, a notice says what has happened.',
+  storing: 'The service stores the records. If you close this window, a notice shows the result.',
   importFailed: (table: string) => `The import into ${table} failed`,
   wouldDo: (created: number, updated: number) =>
     `The file has no errors. ${records(created)} will be created, ${number.format(updated)} changed.`,

@@ -7,7 +7,7 @@ import { formatBytes } from './size.ts'
 
 interface FileDropProps {
   readonly file: File | undefined
-  /** What is shown without a file. */
+  /** The text without a file. */
   readonly prompt: string
   /** The ends of the names that the browser offers: ".csv,.json". */
   readonly accept: string

@@ -3,7 +3,7 @@ import styles from './progress.module.css'
 interface ProgressProps {
   /** The part that is done: 0 to 1. From 1 on, or without a part, the bar only shows that something goes on. */
   readonly part?: number | undefined
-  /** What is being done. */
+  /** The name of the task. */
   readonly children: string
 }
 

@@ -1,9 +1,10 @@
 import { equal } from 'node:assert/strict'
+import type { BackupProgress } from '../database.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { endWithService, sendToService } from '../shared/service-process.ts'
 import { checkBackup } from './check-backup.ts'
 import { copyDatabase } from './copy.ts'
-import type { BackupMessage, BackupProgress, BackupRequest, BackupTask } from './protocol.ts'
+import type { BackupMessage, BackupRequest, BackupTask } from './protocol.ts'
 import { restoreBackup, stageBackup } from './restore.ts'
 
 const servicePid = Number(process.argv[2])

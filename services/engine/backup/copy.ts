@@ -1,7 +1,8 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
+import type { BackupProgress } from '../database.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { checkPages } from '../shared/integrity.ts'
-import type { BackupProgress, CopyTask } from './protocol.ts'
+import type { CopyTask } from './protocol.ts'
 import { markWithoutWal } from './single-file.ts'
 
 /** Bytes between two syncs and pauses. A sync of all pages at the end would make the commits of the writer wait for it. */

@@ -1,11 +1,6 @@
 import type { Statement } from '../../sql/statement.ts'
+import type { BackupProgress } from '../database.ts'
 import type { PlainError } from '../shared/plain-error.ts'
-
-/** Bytes. */
-export interface BackupProgress {
-  readonly copied: number
-  readonly total: number
-}
 
 /** Checks a file of an unknown source. */
 interface CheckTask {

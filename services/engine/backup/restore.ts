@@ -1,12 +1,13 @@
 import { closeSync, constants, copyFileSync, fsyncSync, openSync } from 'node:fs'
 import type { BackupMetadata } from 'better-sqlite3'
 import { textLiteral } from '../../sql/identifiers.ts'
+import type { BackupProgress } from '../database.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { migrate } from '../writer/migrations.ts'
 import { checkBackup, invalidBackup } from './check-backup.ts'
 import { BUSY_TIMEOUT_MS, sleep } from './copy.ts'
-import type { BackupProgress, RestoreTask, StageTask } from './protocol.ts'
+import type { RestoreTask, StageTask } from './protocol.ts'
 
 /** MiB. Each page is read once. */
 const CACHE_SIZE = 8

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
-import type { BackupMessage, BackupProgress, BackupRequest, BackupTask } from '../backup/protocol.ts'
-import type { RestoreOptions } from '../database.ts'
+import type { BackupMessage, BackupRequest, BackupTask } from '../backup/protocol.ts'
+import type { BackupProgress, RestoreOptions } from '../database.ts'
 import { engineStopped, type PlainError } from '../shared/plain-error.ts'
 import { backupProcessFile } from '../thread-files.ts'
 import { startChildProcess } from './child-process.ts'
@@ -34,7 +34,7 @@ const processEnded: PlainError = {
   message: 'The process of the backup has ended. Try again.'
 }
 
-/** Runs a task in a process of its own, which `stop` kills: SQLite then undoes what is not committed. */
+/** Runs a task in a process of its own, which `stop` kills: SQLite then rolls an open transaction back. */
 const runProcess = (task: BackupTask, { onProgress, onLocked }: TaskEvents) => {
   const child = startChildProcess(backupProcessFile)
   // If the process has ended, `ended` reports it.

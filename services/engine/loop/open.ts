@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { EngineCounts, WriteBatch } from '../counts.ts'
-import type { Database } from '../database.ts'
+import type { Database, Upgrade } from '../database.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createSqliteDialect } from '../shared/sqlite-dialect.ts'
 import { createUnreadText } from '../shared/unread-text.ts'
@@ -17,17 +17,6 @@ import { createStagings } from './stagings.ts'
 import { createTrials } from './trials.ts'
 import { createViewScans } from './view-scans.ts'
 import { startWriter } from './writer-client.ts'
-
-/** A migration of our own tables, which has not begun. */
-export interface Upgrade {
-  /** The version of our tables in the file. */
-  readonly from: number
-  readonly to: number
-  /** Of the file with its write-ahead log. */
-  readonly bytes: number
-  /** Copies the database into an empty file, which is checked and durable when this resolves. */
-  readonly copy: (target: string) => Promise<void>
-}
 
 export interface DatabaseOptions {
   /** The SQLite file; created if it does not exist. Its directory must exist. */

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import type { BackupProgress } from '../../../../services/engine/backup/protocol.ts'
+import type { BackupProgress } from '../../../../services/engine/database.ts'
 import { spawnPlain } from '../../../plain-process.ts'
 import { databaseFile, openExternal, prepareFile, rejection, startEngine } from '../engine.ts'
 

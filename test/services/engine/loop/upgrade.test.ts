@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import type { Upgrade } from '../../../../services/engine/loop/open.ts'
+import type { Upgrade } from '../../../../services/engine/database.ts'
 import { LATEST_VERSION } from '../../../../services/engine/writer/migrations.ts'
 import { contentOf, copyOldDatabase } from '../../../old-databases.ts'
 import { databaseFile, rejection, sql, startEngine } from '../engine.ts'
