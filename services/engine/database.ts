@@ -2,7 +2,7 @@ import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { StagedUnits, StorePlan } from '../sql/imports.ts'
-import type { Statement, Unit, UnitOptions } from '../sql/statement.ts'
+import type { RowSource, Statement, Unit, UnitOptions } from '../sql/statement.ts'
 import type { EngineCounts, WriteBatch } from './counts.ts'
 import type { Trial } from './reader/trial.ts'
 import type { UnreadText } from './shared/unread-text.ts'
@@ -24,18 +24,19 @@ export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'confirm'>
  */
 export type ChunkScan = (statement: Statement) => Promise<Row | undefined>
 
-/** A reader thread or process held for one caller, so that its TEMP table exists for several statements. */
+/** A reader that is held for one caller, so that the rows that it collects exist for several statements. */
 export interface HeldReader {
   scan(statement: Statement): Promise<readonly Row[]>
   readonly scanChunk: ChunkScan
   /**
-   * Stores the rows of a SELECT statement with `keyCount` columns in the TEMP table `collected`, once per held reader.
-   * Returns the number of rows. The table has the columns `position` (1, 2, … in the order of the statement) and `k0`,
-   * `k1`, …
+   * Collects the rows of a SELECT statement with `keyCount` columns, once per held reader. Returns the number of rows.
    */
   collect(keys: Statement, keyCount: number): Promise<number>
-  /** The name of the TEMP table in SQL text. */
-  readonly collected: string
+  /**
+   * Returns the collected rows after the first `after` ones, at most `rows`, for the next statement of this reader. Their
+   * columns are `position`, which rises in the order of `keys`, and `k0`, `k1`, …
+   */
+  collected(after: number, rows: number): RowSource
   release(): Promise<void>
 }
 

@@ -6,7 +6,7 @@ import type { Window } from './page-ranges.ts'
 import { pageByReading } from './pages.ts'
 import type { RecordText } from './record-text.ts'
 import { orderBy, orderClause, type Selection, STABLE_PARAM, selectedParams, selectedRows } from './selections.ts'
-import type { Statement } from './statement.ts'
+import type { RowSource, Statement } from './statement.ts'
 
 /** The records of an export, each as one line. */
 export interface RecordLines {
@@ -40,11 +40,9 @@ interface KeyStep extends StepLimits {
   readonly from: bigint
 }
 
-export interface CollectedStep extends StepLimits {
-  /** A table with the columns `position` from 1, then `k0`, `k1`, … in the order of `selectKeys`. */
-  readonly collected: string
-  /** The last position of the previous step; 0 for the first one. */
-  readonly after: number
+export interface CollectedStep extends Pick<StepLimits, 'maxBytes'> {
+  /** The rows of the step: the columns `position`, by which they are ordered, and `k0`, `k1`, … as in `selectKeys`. */
+  readonly collected: RowSource
 }
 
 const SIZE = ['count(value) AS count', 'sum(value) AS bytes']
@@ -87,8 +85,12 @@ export const selectLines = (selection: Selection, { record }: RecordLines): Stat
   params: selectedParams(selection)
 })
 
-/** An alias for the table of collected keys that hides no served table. */
+/** An alias for the collected keys that hides no served table. */
 const COLLECTED = '_rowhouse_collected'
+
+/** Returns a SELECT of the expression for each collected row, in their order. */
+const selectCollected = ({ from }: RowSource, expression: string) =>
+  `SELECT ${expression} AS value FROM ${from} AS ${COLLECTED} ORDER BY ${COLLECTED}.position LIMIT -1`
 
 /** Selects the rows of the next collected keys. Leaves out rows that were deleted since, or that the caller can no longer read. */
 export const exportCollected = (
@@ -96,25 +98,20 @@ export const exportCollected = (
   lines: RecordLines,
   step: CollectedStep
 ): Statement => {
-  const { collected, after, rows, maxBytes } = step
+  const { collected, maxBytes } = step
   const match = rowKey(table.structure).map((name, index) =>
     isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`)
   )
   if (rule) match.push(rule.sql)
   const select = (expression: string) =>
-    `SELECT (SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')}) AS value
-      FROM ${collected} AS ${COLLECTED}
-      WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
-  const params = [...(rule?.params ?? []), BigInt(after), BigInt(after + rows)]
-  return stepOf({ select, params }, lines, maxBytes)
+    selectCollected(collected, `(SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')})`)
+  return stepOf({ select, params: [...(rule?.params ?? []), ...collected.params] }, lines, maxBytes)
 }
 
 /** Selects the next collected lines of an SQL view. */
-export const exportLines = (lines: RecordLines, { collected, after, rows, maxBytes }: CollectedStep): Statement => {
-  const select = (expression: string) =>
-    `SELECT ${expression} AS value FROM ${collected} AS ${COLLECTED}
-      WHERE ${COLLECTED}.position > ? AND ${COLLECTED}.position <= ? ORDER BY ${COLLECTED}.position LIMIT -1`
+export const exportLines = (lines: RecordLines, { collected, maxBytes }: CollectedStep): Statement => {
+  const select = (expression: string) => selectCollected(collected, expression)
   const line = `${COLLECTED}.k0`
   const record = { text: line, width: `octet_length(${line})`, params: [], minCost: 0 }
-  return stepOf({ select, params: [BigInt(after), BigInt(after + rows)] }, { ...lines, record }, maxBytes)
+  return stepOf({ select, params: collected.params }, { ...lines, record }, maxBytes)
 }

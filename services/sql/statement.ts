@@ -29,6 +29,12 @@ export interface RowCondition {
 /** Whether the value is known before the unit runs. */
 export const isValue = (param: Param): param is SqlValue => !(param instanceof UnitValue)
 
+/** Rows as a part of FROM: a table, or a subquery in parentheses with its parameters. It needs an alias. */
+export interface RowSource {
+  readonly from: string
+  readonly params: readonly SqlValue[]
+}
+
 /** Statements that run in one transaction: all of them or none. */
 export type Unit<P = SqlValue> = readonly Statement<P>[]
 

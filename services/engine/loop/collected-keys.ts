@@ -1,8 +1,8 @@
 import type { Row } from '../../model/sql-value.ts'
-import type { Statement } from '../../sql/statement.ts'
+import type { RowSource, Statement } from '../../sql/statement.ts'
 
 /** The table of a held reader's collected keys. Its prefix is reserved, so it hides no table of the file. */
-export const COLLECTED_KEYS = 'temp._rowhouse_keys'
+const COLLECTED_KEYS = 'temp._rowhouse_keys'
 
 /** Fills the table with the rows of `keys`, in their order. Returns the number of rows. */
 export const collectKeys = async (
@@ -19,3 +19,9 @@ export const collectKeys = async (
   const [row] = await scan({ sql: `SELECT count(*) AS count FROM ${COLLECTED_KEYS}`, params: [] })
   return Number(row?.count)
 }
+
+/** Returns the rows of the table after a position. SQLite reads only these. */
+export const collectedKeys = (after: number, rows: number): RowSource => ({
+  from: `(SELECT * FROM ${COLLECTED_KEYS} WHERE position > ? AND position <= ?)`,
+  params: [BigInt(after), BigInt(after + rows)]
+})

@@ -9,7 +9,7 @@ import type { ReaderOptions, ScanOutcome, ScanRequest } from '../reader/scan.ts'
 import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { readerFile } from '../thread-files.ts'
 import { createChunkScan } from './chunk-scan.ts'
-import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
+import { collectedKeys, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toReadError } from './sqlite-errors.ts'
 
@@ -96,7 +96,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
       scan: scanHeld,
       scanChunk: createChunkScan(scanHeld),
       collect: (keys: Statement, keyCount: number) => collectKeys(scanHeld, keys, keyCount),
-      collected: COLLECTED_KEYS,
+      collected: collectedKeys,
       release: async () => {
         held.delete(pool)
         await end(pool)

@@ -5,7 +5,7 @@ import type { Database, HeldReader, OnTime, ScanCaller } from '../database.ts'
 import { SCAN_LIMIT_MS, type ScanRequest } from '../reader/scan.ts'
 import type { Trial } from '../reader/trial.ts'
 import { engineStopped } from '../shared/plain-error.ts'
-import { COLLECTED_KEYS, collectKeys } from './collected-keys.ts'
+import { collectedKeys, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toDomainError, toViewError } from './sqlite-errors.ts'
 import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './view-process.ts'
@@ -89,7 +89,7 @@ export const createViewScans = (options: Options) => {
       scan: scanHeld,
       scanChunk: async (statement) => (await scanHeld(statement))[0],
       collect: (keys, keyCount) => collectKeys(scanHeld, keys, keyCount),
-      collected: COLLECTED_KEYS,
+      collected: collectedKeys,
       /** Ends the process, and its TEMP table with it. */
       release: async () => {
         isHeld = false

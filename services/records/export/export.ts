@@ -77,7 +77,7 @@ async function* readCollected(reader: HeldReader, total: number, { step }: Colle
   const readStep = createStepReader(reader.scanChunk)
   for (let after = 0; after < total; ) {
     const { rows } = size
-    const limits = { collected: reader.collected, after, rows, maxBytes: MAX_STEP_BYTES }
+    const limits = { collected: reader.collected(after, rows), maxBytes: MAX_STEP_BYTES }
     const { chunk, count, bytes } = await readStep(step(limits))
     if (chunk) yield chunk
     // A step without a chunk had too many bytes, unless all of its rows have been deleted.

@@ -8,6 +8,7 @@ import { READER_THREADS } from '../../../../services/engine/loop/reader-pool.ts'
 import { startWriter } from '../../../../services/engine/loop/writer-client.ts'
 import { createUnreadText } from '../../../../services/engine/shared/unread-text.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
+import type { RowSource } from '../../../../services/sql/statement.ts'
 import { databaseFile, openExternal, prepareFile, rejection, sql, startEngine } from '../engine.ts'
 import '../../../plain-threads.ts'
 
@@ -289,11 +290,14 @@ t.test('the engine on a file of another program', async (t) => {
     t.teardown(() => reader.release())
     const keys = sql('SELECT id, -id FROM numbers WHERE id <= ? ORDER BY id DESC', 3n)
     t.equal(await reader.collect(keys, 2), 3)
-    t.strictSame(await reader.scan(sql(`SELECT * FROM ${reader.collected}`)), [
-      { position: 1, k0: 3, k1: -3 },
-      { position: 2, k0: 2, k1: -2 },
-      { position: 3, k0: 1, k1: -1 }
+    const rowsOf = ({ from, params }: RowSource) =>
+      reader.scan(sql(`SELECT k0, k1 FROM ${from} AS r ORDER BY r.position`, ...params))
+    t.strictSame(await rowsOf(reader.collected(0, 3)), [
+      { k0: 3, k1: -3 },
+      { k0: 2, k1: -2 },
+      { k0: 1, k1: -1 }
     ])
+    t.strictSame(await rowsOf(reader.collected(1, 1)), [{ k0: 2, k1: -2 }])
   })
 
   t.test('collect returns 0 without rows, and rejects if the statement fails', async (t) => {
