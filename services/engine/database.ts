@@ -1,7 +1,7 @@
 import type { Caller } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import type { StagedUnits, StorePlan } from '../sql/imports.ts'
+import type { StagedUnits, StorePlan } from '../sql/staged-units.ts'
 import type { RowSource, Statement, Unit, UnitOptions } from '../sql/statement.ts'
 import type { EngineCounts, WriteBatch } from './counts.ts'
 import type { Trial } from './reader/trial.ts'

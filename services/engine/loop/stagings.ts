@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { type StorePlan, storeStaged } from '../../sql/imports.ts'
+import { readAttached, type StorePlan, storeStaged } from '../../sql/staged-units.ts'
 import type { StagingCounts } from '../counts.ts'
 import type { Attachment } from '../shared/message.ts'
 import { engineStopped } from '../shared/plain-error.ts'
@@ -149,7 +149,7 @@ export const createStagings = ({ servedFile, stagingFiles, attach }: StagingsOpt
       store: async (plan: StorePlan) => {
         await attach({ schema, file: stagingFile })
         isAttached = true
-        return storeStaged(plan, schema)
+        return storeStaged(plan, readAttached(schema, plan.structure))
       },
       close
     }

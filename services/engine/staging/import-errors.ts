@@ -1,3 +1,5 @@
+import type { Row } from '../../model/sql-value.ts'
+
 /** What is wrong with a record of a file. */
 export interface ImportError {
   /** The physical line where the record begins; in a JSON array, the number of the record. From 1. */
@@ -28,6 +30,15 @@ export class UnreadableFile extends Error {
     this.reason = reason
   }
 }
+
+/** Returns the errors of a check. `rows`: its first `line`s, each with the `total`. */
+export const errorsOfRows = (
+  { column, code, message }: Omit<ImportError, 'line'>,
+  rows: readonly Row[]
+): ImportErrors => ({
+  total: Math.max(0, ...rows.map(({ total }) => Number(total))),
+  first: rows.map(({ line }) => ({ line: Number(line), column, code, message }))
+})
 
 export const joinErrors = (parts: readonly ImportErrors[]): ImportErrors => ({
   total: parts.reduce((sum, { total }) => sum + total, 0),

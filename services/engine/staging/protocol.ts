@@ -1,6 +1,7 @@
 import type { IntegerFormat } from '../../../schemas/token.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { Column } from '../../model/table.ts'
+import type { StagedSelection } from '../../sql/staged-checks.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import type { ImportErrors } from './import-errors.ts'
 
@@ -52,13 +53,8 @@ export interface StagedFile {
   readonly errors: ImportErrors
 }
 
-/**
- * A check of staged records against the stored ones. `sql` selects the first wrong records by `line`, with the `total`.
- * It reads the staging file as the schema `staged`.
- */
-export interface StagedCheck {
-  readonly sql: string
-  readonly params: readonly SqlValue[]
+/** A check of staged records, and the error of each one that it selects. */
+export interface StagedCheck extends StagedSelection {
   readonly column: string | null
   readonly code: string
   readonly message: string

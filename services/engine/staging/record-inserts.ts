@@ -1,7 +1,7 @@
 import type BetterSqlite3 from 'better-sqlite3'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { identifier } from '../../sql/identifiers.ts'
-import { LINE_COLUMN, STAGED_TABLE } from '../../sql/imports.ts'
+import { LINE_COLUMN, STAGED_TABLE } from '../../sql/staged.ts'
 import type { Refusal } from './refusals.ts'
 
 /** Records of one statement. Each takes 1 µs of CPU, instead of 2 with a statement of its own. */

@@ -1,6 +1,6 @@
 import { foldName } from '../../model/names.ts'
 import { checksIn, type DeclaredRule } from '../../sql/declared-rules.ts'
-import { STAGED_TABLE } from '../../sql/imports.ts'
+import { STAGED_TABLE } from '../../sql/staged.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import type { ImportError } from './import-errors.ts'
 import type { StagingRequest } from './protocol.ts'

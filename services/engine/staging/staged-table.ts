@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { identifier } from '../../sql/identifiers.ts'
-import { LINE_COLUMN, STAGED_TABLE } from '../../sql/imports.ts'
+import { LINE_COLUMN, positionName, STAGED_TABLE } from '../../sql/staged.ts'
 import { joinTerms } from '../../sql/terms.ts'
 import type { StagedStep, StagingThreadOptions, StepRange } from './protocol.ts'
 import { createRecordInserts, type OnRefused } from './record-inserts.ts'
@@ -46,7 +46,7 @@ export const openStagedTable = (options: StagingThreadOptions) => {
   configure(db)
   createTable(db, options)
   db.exec('BEGIN')
-  const position = rowid === null ? LINE : identifier(rowid)
+  const position = identifier(positionName({ rowid }))
   const explainRefusal = createRefusals(options)
   let rows = 0
 

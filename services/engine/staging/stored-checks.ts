@@ -1,6 +1,7 @@
 import { textLiteral } from '../../sql/identifiers.ts'
+import { recordsInFile, selectWrong } from '../../sql/staged-checks.ts'
 import { openConnection } from '../shared/connection.ts'
-import { type ImportErrors, joinErrors } from './import-errors.ts'
+import { errorsOfRows, type ImportErrors, joinErrors, MAX_IMPORT_ERRORS } from './import-errors.ts'
 import type { StagedCheck, StagingThreadOptions } from './protocol.ts'
 
 const BUSY_TIMEOUT_MS = 2000
@@ -21,11 +22,9 @@ export const runChecks = (
   try {
     connection.raw.exec(`ATTACH ${textLiteral(stagingFile)} AS staged`)
     return joinErrors(
-      checks.map(({ sql, params, column, code, message }) => {
-        const rows = connection.rows(sql, params)
-        const first = rows.map(({ line }) => ({ line: Number(line), column, code, message }))
-        // Each row has the total.
-        return { total: Math.max(0, ...rows.map(({ total }) => Number(total))), first }
+      checks.map((check) => {
+        const { sql, params } = selectWrong(check, recordsInFile(check), MAX_IMPORT_ERRORS)
+        return errorsOfRows(check, connection.rows(sql, params))
       })
     )
   } finally {

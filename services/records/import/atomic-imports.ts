@@ -86,7 +86,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     const { last } = await checked.staging.step({ after: null, rows, maxBytes: null })
     const operationOf = await planSteps(checked, access)
     return {
-      ...operationOf({ after: null, last, rows }, entry.progress(access.table.id, rows)),
+      ...(await operationOf({ after: null, last, rows }, entry.progress(access.table.id, rows))),
       change: { kind: 'import', file: await sizeOf(checked) },
       result: toStoredRecords
     }

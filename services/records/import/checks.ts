@@ -1,10 +1,11 @@
 import type { ForeignKey } from '../../../schemas/table.ts'
-import { type ImportErrors, MAX_IMPORT_ERRORS } from '../../engine/staging/import-errors.ts'
+import type { ImportErrors } from '../../engine/staging/import-errors.ts'
 import type { StagedCheck } from '../../engine/staging/protocol.ts'
 import { foldName } from '../../model/names.ts'
 import type { UniqueKey } from '../../model/unique-key.ts'
+import { positionName } from '../../sql/staged.ts'
 import {
-  LINE_COLUMN,
+  type StagedSelection,
   selectLongTexts,
   selectMatching,
   selectOrphans,
@@ -13,8 +14,7 @@ import {
   selectTaken,
   selectTakenInIndex,
   selectTextBytes
-} from '../../sql/imports.ts'
-import type { Statement } from '../../sql/statement.ts'
+} from '../../sql/staged-checks.ts'
 import type { ComputedUniqueIndex } from '../../sql/unique-indexes.ts'
 import { namesOfKey } from '../../sql/unique-keys.ts'
 import { MAX_STEPS, STEPS } from '../change/work.ts'
@@ -32,20 +32,20 @@ const describe = (plan: ImportPlan, fields: readonly string[]) => {
   return { column: visible[0] ?? null, quoted: visible.length > 0 ? quote(visible) : 'A hidden field' }
 }
 
-const takenKeyCheck = (plan: ImportPlan, key: UniqueKey, { sql, params }: Statement): StagedCheck => {
+const takenKeyCheck = (plan: ImportPlan, key: UniqueKey, selection: StagedSelection): StagedCheck => {
   const { column, quoted } = describe(plan, namesOfKey(key))
   const verb = key.fields.length > 1 ? 'together have the values' : 'has the value'
-  return { sql, params, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
+  return { ...selection, column, code: 'unique', message: `${quoted} ${verb} of a stored record.` }
 }
 
 const takenCheck = (plan: ImportPlan, key: UniqueKey) =>
-  takenKeyCheck(plan, key, selectTaken(plan.access.table.name, key, plan.on, MAX_IMPORT_ERRORS))
+  takenKeyCheck(plan, key, selectTaken(plan.access.table.name, key, plan.on))
 
 /** Returns the check that an upsert changes no record outside of the rows of the caller. */
 const outsideChecks = (plan: ImportPlan) => {
   const { table, rows } = plan.access
   if (!plan.on || !rows) return []
-  return [takenKeyCheck(plan, plan.on, selectOutside(table.name, plan.on, rows, MAX_IMPORT_ERRORS))]
+  return [takenKeyCheck(plan, plan.on, selectOutside(table.name, plan.on, rows))]
 }
 
 /** Whether the records of the file decide whether an index has another record with the same values. */
@@ -58,17 +58,11 @@ const isDecidedByFile = ({ on, access }: ImportPlan, fields: readonly string[], 
 
 const takenInIndexCheck = ({ access, on }: ImportPlan, index: ComputedUniqueIndex): StagedCheck => {
   const { columns, table } = access
-  const { sql, params } = selectTakenInIndex(
-    { table: table.name, structure: table.structure },
-    index,
-    on,
-    MAX_IMPORT_ERRORS
-  )
   // The name of the index may be that of a hidden field.
   const hidesFields = columns.size < table.structure.columns.length
   const where = hidesFields ? 'a unique index' : `the unique index '${index.name}'`
   const message = `The record has the values of a stored record in ${where}.`
-  return { sql, params, column: null, code: 'unique', message }
+  return { ...selectTakenInIndex(table.name, index, on), column: null, code: 'unique', message }
 }
 
 interface ReferenceOptions {
@@ -79,21 +73,20 @@ interface ReferenceOptions {
 const referenceCheck = (plan: ImportPlan, key: ForeignKey, { isOneStep }: ReferenceOptions): StagedCheck => {
   const { name, structure } = plan.access.table
   const isToItself = foldName(key.table) === foldName(name)
-  const position = isOneStep ? null : (structure.rowid ?? LINE_COLUMN)
-  const { sql, params } = selectOrphans(key, { isToItself, position }, MAX_IMPORT_ERRORS)
+  const position = isOneStep ? null : positionName(structure)
   const { column, quoted } = describe(plan, key.fields)
   const message =
     isToItself && !isOneStep
       ? `${quoted} refers to a record that does not exist, or that a large import stores later. Import the referenced records first, in a file of their own.`
       : `${quoted} refers to a record that does not exist.`
-  return { sql, params, column, code: 'reference', message }
+  return { ...selectOrphans(key, { isToItself, position }), column, code: 'reference', message }
 }
 
 /** Returns the check that an upsert by another unique key changes no primary key. `keyFields`: those of the file. */
 const otherKeyCheck = ({ access }: ImportPlan, on: UniqueKey, keyFields: readonly string[]): StagedCheck => {
-  const { sql, params } = selectOtherKey(access.table.name, on, keyFields, MAX_IMPORT_ERRORS)
+  const selection = selectOtherKey(access.table.name, on, keyFields)
   const message = `The record exists with another ${quote(keyFields)}, which is the key and cannot change.`
-  return { sql, params, column: keyFields[0] as string, code: 'readonly', message }
+  return { ...selection, column: keyFields[0] as string, code: 'readonly', message }
 }
 
 const otherKeyChecks = (plan: ImportPlan, fields: readonly string[]) => {
@@ -108,10 +101,9 @@ const MAX_INDEXED_BYTES = MAX_STEPS / STEPS.indexedByte
 
 const longTextChecks = ({ access }: ImportPlan, fields: readonly string[]): readonly StagedCheck[] => {
   if (access.table.searchIndex.state === 'off') return []
-  const { sql, params } = selectLongTexts(fields, MAX_INDEXED_BYTES, MAX_IMPORT_ERRORS)
   const limit = MAX_INDEXED_BYTES.toLocaleString('en')
   const message = `A record of a table with a search index has at most ${limit} bytes of text.`
-  return [{ sql, params, column: null, code: 'length', message }]
+  return [{ ...selectLongTexts(fields, MAX_INDEXED_BYTES), column: null, code: 'length', message }]
 }
 
 const GENERAL_MESSAGES: Readonly<Record<string, string>> = {
@@ -149,13 +141,17 @@ export const checksOf = (
 }
 
 /** Returns a check whose total is the number of stored records that an upsert changes. */
-export const countUpdates = ({ access }: ImportPlan, on: UniqueKey): StagedCheck => {
-  const { sql, params } = selectMatching(access.table.name, on, 1)
-  return { sql, params, column: null, code: '', message: '' }
-}
+export const countUpdates = ({ access }: ImportPlan, on: UniqueKey): StagedCheck => ({
+  ...selectMatching(access.table.name, on),
+  column: null,
+  code: '',
+  message: ''
+})
 
 /** Returns a check whose total is the number of bytes of the texts in the file. */
-export const countTextBytes = (fields: readonly string[]): StagedCheck => {
-  const { sql, params } = selectTextBytes(fields)
-  return { sql, params, column: null, code: '', message: '' }
-}
+export const countTextBytes = (fields: readonly string[]): StagedCheck => ({
+  ...selectTextBytes(fields),
+  column: null,
+  code: '',
+  message: ''
+})

@@ -6,7 +6,8 @@ import { DomainError, tableChanged } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { mustNotAbort } from '../../sql/conflicts.ts'
-import { expectTable, type StoredRange } from '../../sql/imports.ts'
+import { expectTable } from '../../sql/imports.ts'
+import type { StagedUnit, StoredRange } from '../../sql/staged-units.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { ResultSql } from '../../sql/unit-results.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
@@ -110,6 +111,14 @@ const createStepFailures = (db: Database) => {
       final(await reasonOf(caller, access, failure))
 }
 
+/** Returns the results of a unit with all records, before it runs. In the order of `storedBy`. */
+const resultsOf = ({ storedKeys }: StagedUnit, rows: number, changes: boolean): readonly ResultSql[] => [
+  { changes: '0', params: [] },
+  changes ? { changes: storedKeys.sql, params: storedKeys.params } : { changes: '0', params: [] },
+  { changes: `? - ${storedKeys.sql}`, params: [BigInt(rows), ...storedKeys.params] },
+  { record: '?', params: [String(rows)] }
+]
+
 /** Creates the function that plans the operations that store the records of a file, each with a range of them. */
 export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'>) => {
   const explain = createStepFailures(db)
@@ -119,25 +128,21 @@ export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'
     const { table } = access
     const { id, name, hasConflictTriggers } = table
     const storePlan = { ...storePlanOf(plan, fields), hasConflictTriggers }
-    const { unitOf, storedKeys } = await staging.store(storePlan)
+    const { unitOf } = await staging.store(storePlan)
     const isSameTable = expectTable(id, name, plan.target.declarations[0] as string)
-    /** Of an operation with all records, before it. In the order of `storedBy`. */
-    const results: readonly ResultSql[] = [
-      { changes: '0', params: [] },
-      { changes: storePlan.updated.length > 0 ? storedKeys : '0', params: [] },
-      { changes: `? - ${storedKeys}`, params: [BigInt(rows)] },
-      { record: '?', params: [String(rows)] }
-    ]
-    return (range: Omit<StoredRange, 'now'>, progress: Statement): Operation<Stored> => ({
-      table,
-      unit: [isSameTable, ...unitOf({ ...range, now: clock() }, progress)],
-      change: { kind: 'import', file: null },
-      countChange: (results) => storedBy(results).created,
-      result: storedBy,
-      receipt: () => ({ before: results }),
-      shown: null,
-      explain: explain(access)
-    })
+    return async (range: Omit<StoredRange, 'now'>, progress: Statement): Promise<Operation<Stored>> => {
+      const stored = await unitOf({ ...range, now: clock() }, progress)
+      return {
+        table,
+        unit: [isSameTable, ...stored.unit],
+        change: { kind: 'import', file: null },
+        countChange: (results) => storedBy(results).created,
+        result: storedBy,
+        receipt: () => ({ before: resultsOf(stored, rows, storePlan.updated.length > 0) }),
+        shown: null,
+        explain: explain(access)
+      }
+    }
   }
 }
 
@@ -157,11 +162,12 @@ export const createImportSteps = ({ db, clock, commit, currentTable }: StepsOpti
 
     /** Returns what was stored, and the milliseconds of the unit. */
     const write = async ({ last, rows }: StagedStep) => {
+      const progress = entry.progress(table.id, file.skipped + done + rows)
+      const operation = await operationOf({ after, last, rows }, progress)
       await caller.confirmRight()
       assertSameRecords(table, currentTable(table.id))
       const start = performance.now()
-      const progress = entry.progress(table.id, file.skipped + done + rows)
-      const [stored] = await commit(caller, [operationOf({ after, last, rows }, progress)])
+      const [stored] = await commit(caller, [operation])
       return { stored, took: performance.now() - start }
     }
 

@@ -4,8 +4,9 @@ import t, { type Test } from 'tap'
 import { createStagingFiles } from '../../../../services/engine/loop/staging-files.ts'
 import type { StagedCheck, StagingRequest } from '../../../../services/engine/staging/protocol.ts'
 import type { Structure } from '../../../../services/model/table.ts'
-import { selectImportTarget, selectOrphans, selectTaken, toImportTarget } from '../../../../services/sql/imports.ts'
+import { selectImportTarget, toImportTarget } from '../../../../services/sql/imports.ts'
 import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
+import { type StagedSelection, selectOrphans, selectTaken } from '../../../../services/sql/staged-checks.ts'
 import { databaseFile, prepareFile, rejection, sql, stagingDirectoryOf, startEngine } from '../engine.ts'
 
 const TABLES = `
@@ -83,9 +84,8 @@ t.test('a file is staged, checked and stored', async (t) => {
   const text = '\ufeffid,name,Number,parent,double,Other\r\n1,a,1,,9,x\r2,"b ""c""\n",2,1,,\n\n3,c,,9,,\n'
   const { staging, file } = await stageAll({ ...request, fallbacks: [['made', 'then']] }, text)
   t.match(file, { rows: 3, fields: ['id', 'name', 'n', 'parent'], errors: { total: 0, first: [] } })
-  const checkOf = ({ sql, params }: Pick<StagedCheck, 'sql' | 'params'>): StagedCheck => ({
-    sql,
-    params,
+  const checkOf = (selection: StagedSelection): StagedCheck => ({
+    ...selection,
     column: 'id',
     code: 'wrong',
     message: 'Wrong.'
@@ -95,12 +95,14 @@ t.test('a file is staged, checked and stored', async (t) => {
   t.ok(rowidKey && reference)
   if (!rowidKey || !reference) return
   const errors = await staging.check([
-    checkOf(selectTaken('items', rowidKey, null, 5)),
-    checkOf(selectOrphans(reference, { isToItself: true, position: null }, 5)),
-    checkOf(selectOrphans(reference, { isToItself: true, position: 'id' }, 5))
+    checkOf(selectTaken('items', rowidKey, null)),
+    checkOf(selectOrphans(reference, { isToItself: true, position: null })),
+    checkOf(selectOrphans(reference, { isToItself: true, position: 'id' }))
   ])
   t.strictSame([errors.total, errors.first.map(({ line }) => line)], [3, [2, 6, 6]])
-  t.match(await rejection(staging.check([checkOf(sql('SELECT nothing'))])), { message: /nothing/ })
+  t.match(await rejection(staging.check([checkOf({ columns: [], inFile: 'TRUE', stored: sql('nothing') })])), {
+    message: /nothing/
+  })
 
   const plan = {
     table: 'items',
@@ -117,15 +119,12 @@ t.test('a file is staged, checked and stored', async (t) => {
   t.match(await rejection(staging.store(plan)), { message: /already in use/ })
   const first = await staging.step({ after: null, rows: 2, maxBytes: null })
   t.strictSame(first, { last: 2n, rows: 2 })
-  t.match(await db.write(unitOf({ after: null, ...first, now: 0 }, { ...sql('SELECT 1'), expect: 1 })), [
-    { changes: 1 },
-    { changes: 1 }
-  ])
+  const progress = { ...sql('SELECT 1'), expect: 1 }
+  const { unit: firstUnit } = await unitOf({ after: null, ...first, now: 0 }, progress)
+  t.match(await db.write(firstUnit), [{ changes: 1 }, { changes: 1 }])
   const second = await staging.step({ after: first.last, rows: 2, maxBytes: null })
-  t.match(await db.write(unitOf({ after: first.last, ...second, now: 0 }, { ...sql('SELECT 1'), expect: 1 })), [
-    { changes: 0 },
-    { changes: 1 }
-  ])
+  const { unit: secondUnit } = await unitOf({ after: first.last, ...second, now: 0 }, progress)
+  t.match(await db.write(secondUnit), [{ changes: 0 }, { changes: 1 }])
   t.match(await db.read(sql('SELECT id, name, n, made FROM items')), [
     { id: 1, name: 'a', n: 1, made: 'now' },
     { id: 2, name: 'b "c"\n', n: 2, made: 'then' },

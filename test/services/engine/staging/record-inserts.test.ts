@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { createRecordInserts } from '../../../../services/engine/staging/record-inserts.ts'
 import { createRefusals } from '../../../../services/engine/staging/refusals.ts'
-import { LINE_COLUMN, STAGED_TABLE } from '../../../../services/sql/imports.ts'
+import { LINE_COLUMN, STAGED_TABLE } from '../../../../services/sql/staged.ts'
 
 /** Stores records with these values, one in each line, and returns what was stored and what was refused. */
 const store = (values: readonly number[]) => {

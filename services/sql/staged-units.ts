@@ -1,0 +1,171 @@
+import type { SqlValue } from '../model/sql-value.ts'
+import { type Structure, UPDATED_AT } from '../model/table.ts'
+import type { UniqueKey } from '../model/unique-key.ts'
+import type { Condition } from './conditions.ts'
+import { insertClauses, mustNotAbort, orAbort } from './conflicts.ts'
+import { columnRef, identifier } from './identifiers.ts'
+import {
+  isTaken,
+  POSITION_COLUMN,
+  positionName,
+  STAGED_TABLE,
+  type StagedColumn,
+  sameKey,
+  selectStaged,
+  staged,
+  stagedColumn,
+  storedWith
+} from './staged.ts'
+import type { RowSource, Statement, Unit } from './statement.ts'
+import { namesOfKey } from './unique-keys.ts'
+
+/** How the staged records of a file are stored. */
+export interface StorePlan {
+  readonly table: string
+  readonly structure: Structure
+  /** The fields to store in new records. */
+  readonly inserted: readonly string[]
+  /** With `on`: the fields to change in stored records, with the values of the file. */
+  readonly updated: readonly string[]
+  /** Stored records with the same key are changed. */
+  readonly on: UniqueKey | null
+  /** The stored records that can be changed. null: all of them. */
+  readonly rows: Condition | null
+  /** Whether triggers have conflict clauses, which OR ABORT would override. */
+  readonly hasConflictTriggers: boolean
+  /** The unique keys but `on` that the records may violate. */
+  readonly otherKeys: readonly UniqueKey[]
+  /** Whether a change sets `updated_at`. */
+  readonly setsUpdatedAt: boolean
+}
+
+/** A plan, with the staged records of a range in FROM. */
+interface SourcedPlan extends StorePlan {
+  readonly source: string
+}
+
+export interface StoredRange {
+  /** null: from the first record. */
+  readonly after: SqlValue
+  readonly last: SqlValue
+  readonly rows: number
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** Returns the staged records of a range, with these columns. */
+export type ReadRange = (
+  columns: readonly StagedColumn[],
+  range: Pick<StoredRange, 'after' | 'last'>
+) => RowSource | Promise<RowSource>
+
+/** A unit that stores a range of staged records. */
+export interface StagedUnit {
+  readonly unit: Unit
+  /** An expression for the number of its records that have the key of a stored one. */
+  readonly storedKeys: Pick<Statement, 'sql' | 'params'>
+}
+
+/** Stores staged records in units, each with a range of them. */
+export interface StagedUnits {
+  /** Returns the unit that stores a range of records. `progress`: a statement that it runs after them, before its last check. */
+  unitOf(range: StoredRange, progress: Statement): Promise<StagedUnit>
+}
+
+/** Returns the conflict clauses of the statements, and the unique keys that an upsert checks before them. */
+const conflictsOf = (storePlan: StorePlan) => {
+  const { structure, inserted, updated, on, otherKeys } = storePlan
+  if (!on || !mustNotAbort(storePlan))
+    return { checked: [], update: orAbort(structure), insert: insertClauses(storePlan) }
+  const isInFile = (key: UniqueKey) => namesOfKey(key).every((name) => inserted.includes(name))
+  const isUpdated = (name: string) => updated.includes(name)
+  const unknown = otherKeys.filter((key) => !isInFile(key))
+  const clause = (mayConflict: boolean) => (mayConflict ? orAbort(structure) : '')
+  return {
+    checked: otherKeys.filter(isInFile),
+    // Without `keys`, a field of the constraint is generated: it changes with any other one.
+    update: clause(structure.conflicts?.keys === null || unknown.some((key) => namesOfKey(key).some(isUpdated))),
+    insert: { before: clause(unknown.length > 0), after: '' }
+  }
+}
+
+/** Selects a row if a record of an upsert has the unique values of another stored record. */
+const checkStep = ({ table, source, on }: SourcedPlan, keys: readonly UniqueKey[]) =>
+  `SELECT 1 FROM ${source} WHERE ${keys.map((key) => isTaken(table, key, on)).join(' OR ')} LIMIT 1`
+
+/** Whether a stored record has the key of a staged one, and can be changed. */
+const storedRecord = ({ table, rows }: StorePlan, on: UniqueKey) =>
+  rows ? `${sameKey(table, on)} AND ${rows.sql}` : sameKey(table, on)
+
+const updateStep = (storePlan: SourcedPlan, on: UniqueKey, clause: string) => {
+  const { table, source, updated, setsUpdatedAt } = storePlan
+  const stamp = columnRef(table, UPDATED_AT)
+  const sets = [
+    ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
+    ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
+  ]
+  return `UPDATE${clause} main.${identifier(table)} SET ${sets.join(', ')}
+    FROM ${source} WHERE ${storedRecord(storePlan, on)}`
+}
+
+type InsertClauses = ReturnType<typeof insertClauses>
+
+const insertStep = ({ table, source, inserted, on }: SourcedPlan, { before, after }: InsertClauses) => {
+  const isNew = on ? `NOT ${storedWith(table, sameKey(table, on))}` : 'TRUE'
+  return `INSERT${before} INTO main.${identifier(table)} (${inserted.map(identifier).join(', ')})
+    SELECT ${inserted.map(staged).join(', ')} FROM ${source}
+    WHERE ${isNew} ORDER BY ${staged(POSITION_COLUMN)}${after}`
+}
+
+/** Selects a row if a record of an upsert is not stored, because a trigger has skipped it, or cannot be changed. */
+const checkStored = (storePlan: SourcedPlan, on: UniqueKey) =>
+  `SELECT 1 FROM ${storePlan.source} WHERE NOT ${storedWith(storePlan.table, storedRecord(storePlan, on))} LIMIT 1`
+
+/** Returns what is read of a staged record. */
+const columnsOf = ({ structure, inserted, on }: StorePlan): readonly StagedColumn[] => [
+  ...[...new Set([...inserted, ...(on ? namesOfKey(on) : [])])].map(stagedColumn),
+  { name: POSITION_COLUMN, value: staged(positionName(structure)) }
+]
+
+/**
+ * Returns the units that store staged records. A unit has, in an upsert, a check of the unique keys that OR ABORT does not
+ * protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and `progress`. Not one INSERT
+ * with ON CONFLICT, which would not report how many records were created. The unit fails if it changes and inserts fewer
+ * records than the range has, because a trigger skips one.
+ */
+export const storeStaged = (plan: StorePlan, readRange: ReadRange): StagedUnits => {
+  const { table, updated, on, setsUpdatedAt } = plan
+  const { checked, update, insert } = conflictsOf(plan)
+  const changes = on !== null && updated.length > 0
+  const columns = columnsOf(plan)
+
+  const unitOf: StagedUnits['unitOf'] = async ({ after, last, rows, now }, progress) => {
+    const { from, params } = await readRange(columns, { after, last })
+    const sourced = { ...plan, source: `${from} AS ${identifier(STAGED_TABLE)}` }
+    const stamp = setsUpdatedAt ? [BigInt(now)] : []
+    const changed = [...params, ...(plan.rows?.params ?? [])]
+    // Without an UPDATE, the number of stored records with the same key is not known.
+    const checksAfter = on !== null && !changes
+    const expected = { expect: changes ? { both: rows } : rows }
+    const unit: Unit = [
+      ...(checked.length > 0 ? [{ sql: checkStep(sourced, checked), params, expect: 0 }] : []),
+      ...(changes ? [{ sql: updateStep(sourced, on, update), params: [...stamp, ...changed] }] : []),
+      { sql: insertStep(sourced, insert), params, ...(!checksAfter && expected) },
+      progress,
+      ...(checksAfter ? [{ sql: checkStored(sourced, on), params: changed, expect: 0 }] : [])
+    ]
+    const count = on && `(SELECT count(*) FROM ${sourced.source} WHERE ${storedWith(table, sameKey(table, on))})`
+    return { unit, storedKeys: count === null ? { sql: '0', params: [] } : { sql: count, params } }
+  }
+  return { unitOf }
+}
+
+/** Returns the function that reads ranges of a staging file whose schema is attached. SQLite reads only the range. */
+export const readAttached = (schema: string, structure: Structure): ReadRange => {
+  const table = `${identifier(schema)}.${identifier(STAGED_TABLE)}`
+  const position = staged(positionName(structure))
+  return (columns, { after, last }) =>
+    after === null
+      ? { from: selectStaged(columns, table, `${position} <= ?`), params: [last] }
+      : { from: selectStaged(columns, table, `${position} > ? AND ${position} <= ?`), params: [after, last] }
+}
