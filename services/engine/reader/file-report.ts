@@ -4,7 +4,7 @@ import { toPlainError } from '../shared/plain-error.ts'
 import { LATEST_VERSION, migrate, readVersion } from '../writer/migrations.ts'
 import { type BrokenObject, compileAll } from './compilation.ts'
 import { copyOwnRows, ownObjects } from './own-tables.ts'
-import { copySchema } from './schema-copy.ts'
+import { copySchema, readDeclared } from './schema-copy.ts'
 
 /** What a newer version of Rowhouse changes in a file. */
 export interface UpgradeReport {
@@ -45,7 +45,7 @@ const upgradeIn = (copy: Connection) => {
 
 const reportSchema = (source: Connection) => {
   const version = readVersion(source)
-  const copy = copySchema(source)
+  const copy = copySchema(readDeclared(source))
   try {
     const { broken } = compileAll(copy)
     copyOwnRows(source, copy)
@@ -80,7 +80,7 @@ const explain = (version: number, error: unknown) =>
   )
 
 const upgradeCopy = (source: Connection) => {
-  const copy = copySchema(source)
+  const copy = copySchema(readDeclared(source))
   try {
     copyOwnRows(source, copy)
     return upgradeIn(copy)

@@ -1,19 +1,5 @@
+import { type Declared, selectDeclared, toDeclared } from '../../sql/declared.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
-
-/** A row of the schema. */
-interface Declared {
-  readonly type: string
-  readonly name: string
-  readonly tableName: string
-  /** null for an index that SQLite made for a constraint. */
-  readonly sql: string | null
-  readonly hasPages: number
-  readonly isWithoutRowid: number
-}
-
-const DECLARED = `SELECT s.type, s.name, s.tbl_name AS tableName, s.sql, s.rootpage > 0 AS hasPages,
-    EXISTS (SELECT 1 FROM temp.pragma_table_list AS l WHERE l.schema = 'main' AND l.name = s.name AND l.wr) AS isWithoutRowid
-  FROM main.sqlite_schema AS s ORDER BY s.rowid`
 
 const UPDATE = 'UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE name = ?'
 const INSERT = 'INSERT INTO sqlite_schema (type, name, tbl_name, sql, rootpage) VALUES (?, ?, ?, ?, 0)'
@@ -33,14 +19,17 @@ const createEmpty = ({ raw }: Connection, { type, isWithoutRowid }: Declared, na
   else raw.exec(`CREATE TABLE ${name} ${isWithoutRowid ? '(x PRIMARY KEY) WITHOUT ROWID' : '(x)'}`)
 }
 
+/** Returns the rows of the schema, of which `copySchema` makes a copy. */
+export const readDeclared = ({ rows }: Connection): readonly Declared[] =>
+  rows(selectDeclared.sql, selectDeclared.params).map(toDeclared)
+
 /**
- * Opens a database in memory that has the schema of the file and no rows. The declarations are stored as they are:
+ * Opens a database in memory that has these declarations and no rows. The declarations are stored as they are:
  * SQLite accepts some of another program that it would not create, such as texts in double quotes.
  */
-export const copySchema = (source: Connection): Connection => {
+export const copySchema = (declared: readonly Declared[]): Connection => {
   const copy = openConnection({ file: ':memory:', readonly: false, busyTimeout: 0, cacheSize: 16 })
   const { raw, run } = copy
-  const declared = source.rows(DECLARED, []) as unknown as readonly Declared[]
   for (const row of declared.filter(isVirtual)) createVirtual(copy, row)
   const made = new Set(copy.rows('SELECT name FROM sqlite_schema', []).map(({ name }) => name))
   const missing = declared.filter(({ name }) => !made.has(name))

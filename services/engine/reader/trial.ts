@@ -1,16 +1,26 @@
 import { selectAllDeclarations } from '../../sql/alter.ts'
+import type { Declared } from '../../sql/declared.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { readInTheWay } from '../shared/in-the-way.ts'
 import { type PlainError, toPlainError } from '../shared/plain-error.ts'
 import { type BrokenObject, type Compilation, compileAll } from './compilation.ts'
-import { copySchema } from './schema-copy.ts'
+import { copySchema, readDeclared } from './schema-copy.ts'
+
+/** The schema of which a copy is made, in one snapshot. */
+export interface TrialSource {
+  /** The result of `selectAllDeclarations`. */
+  readonly declarations: string
+  readonly rows: readonly Declared[]
+}
 
 /** A unit that changes the structure, to be tried on a copy of the schema. */
 export interface TrialRequest {
   readonly trial: Unit
   readonly options?: UnitOptions | undefined
+  /** Absent: the schema of the file. */
+  readonly source?: TrialSource | undefined
 }
 
 /** A view whose columns have other names after the change. */
@@ -21,7 +31,7 @@ export interface ChangedView {
 }
 
 export interface Trial {
-  /** The declarations of the file that was tried: see `expectDeclarations`. */
+  /** The declarations of the schema that was tried: see `expectDeclarations`. */
   readonly declarations: string
   /** What compiles before the change, and not after it. */
   readonly broken: readonly BrokenObject[]
@@ -112,28 +122,35 @@ interface TrialOptions {
   readonly cacheSize: number
 }
 
-const tryOnFile = (options: TrialOptions, request: TrialRequest): Trial => {
-  const opened: Connection[] = []
+/** Reads the declarations and the rows of the schema in one snapshot. */
+const readSource = (options: TrialOptions): TrialSource => {
+  const connection = openConnection({ ...options, readonly: true })
   try {
-    const source = openConnection({ ...options, readonly: true })
-    opened.push(source)
-    // The declarations and the copy are of one snapshot.
-    source.run('BEGIN', [])
-    const declarations = String(source.value(selectAllDeclarations.sql))
-    const copy = copySchema(source)
-    opened.push(copy)
-    return { declarations, ...tryIn(copy, request) }
+    connection.run('BEGIN', [])
+    return {
+      declarations: String(connection.value(selectAllDeclarations.sql)),
+      rows: readDeclared(connection)
+    }
   } finally {
-    for (const connection of opened) connection.close()
+    connection.close()
   }
 }
 
-/** Runs a unit on a copy of the file's schema, and compiles each declaration before and after it. */
+const tryOnCopy = ({ declarations, rows }: TrialSource, request: TrialRequest): Trial => {
+  const copy = copySchema(rows)
+  try {
+    return { declarations, ...tryIn(copy, request) }
+  } finally {
+    copy.close()
+  }
+}
+
+/** Runs a unit on a copy of the schema, and compiles each declaration before and after it. */
 export const createTrial =
   (options: TrialOptions) =>
   (request: TrialRequest): TrialOutcome => {
     try {
-      return { trial: tryOnFile(options, request) }
+      return { trial: tryOnCopy(request.source ?? readSource(options), request) }
     } catch (error) {
       return { error: toPlainError(error) }
     }
