@@ -40,6 +40,6 @@ const MAX_PURGED = 1000
 
 /** Deletes some rows that are older than a time, in epoch milliseconds. */
 export const purgeAudit = (before: number): Statement => ({
-  sql: `DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE at < ? ORDER BY at LIMIT ${MAX_PURGED})`,
+  sql: `DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE at < ? ORDER BY at, id LIMIT ${MAX_PURGED})`,
   params: [BigInt(before)]
 })

@@ -42,9 +42,12 @@ export const selectReferring = (table: string): Statement => ({
   params: [table]
 })
 
-/** Selects all declarations of the file as one JSON text. ANALYZE creates tables that no declaration names. */
+/**
+ * Selects all declarations of the file as one JSON text. ANALYZE creates tables that no declaration names. By name: VACUUM
+ * changes the order of the rows, and any program may run it.
+ */
 export const selectAllDeclarations: Statement = statement(
-  `SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY rowid) AS text FROM main.sqlite_schema
+  `SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY type, name) AS text FROM main.sqlite_schema
     WHERE name NOT GLOB 'sqlite_stat*'`
 )
 

@@ -66,7 +66,7 @@ const deleteExpired = ({ caller, key, now }: KeyOfCaller): Statement => ({
   sql: `DELETE FROM _rowhouse_retries WHERE id IN (
     SELECT id FROM _rowhouse_retries WHERE caller = ? AND key = ? AND created_at <= ?
     UNION ALL
-    SELECT id FROM (SELECT id FROM _rowhouse_retries WHERE created_at <= ? ORDER BY created_at LIMIT ${MAX_EXPIRED}))`,
+    SELECT id FROM (SELECT id FROM _rowhouse_retries WHERE created_at <= ? ORDER BY created_at, id LIMIT ${MAX_EXPIRED}))`,
   params: [caller, key, expiry(now), expiry(now)]
 })
 
@@ -113,7 +113,7 @@ const MAX_PURGED = 100
 /** Deletes some expired keys. */
 export const purgeRetries = (now: number): Statement => ({
   sql: `DELETE FROM _rowhouse_retries WHERE id IN (
-    SELECT id FROM _rowhouse_retries WHERE created_at <= ? ORDER BY created_at LIMIT ${MAX_PURGED})`,
+    SELECT id FROM _rowhouse_retries WHERE created_at <= ? ORDER BY created_at, id LIMIT ${MAX_PURGED})`,
   params: [expiry(now)]
 })
 

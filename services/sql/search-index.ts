@@ -146,7 +146,8 @@ export const selectStep = ({ name, key, columns }: IndexedTable, progress: Build
 /** Indexes the rows of a step. */
 export const indexStep = (table: IndexedTable, progress: BuildProgress, last: string): Statement =>
   statement(
-    `INSERT OR REPLACE ${target(table)} ${selectTexts(table)} WHERE ${columnRef(table.name, table.key)} BETWEEN ? AND ?`,
+    `INSERT OR REPLACE ${target(table)} ${selectTexts(table)} WHERE ${columnRef(table.name, table.key)} BETWEEN ? AND ?
+      ORDER BY ${columnRef(table.name, table.key)}`,
     [firstKey(progress), BigInt(last)]
   )
 
