@@ -121,7 +121,7 @@ const insertStep = ({ table, source, inserted, on }: SourcedPlan, { before, afte
 const checkStored = (storePlan: SourcedPlan, on: UniqueKey) =>
   `SELECT 1 FROM ${storePlan.source} WHERE NOT ${storedWith(storePlan.table, storedRecord(storePlan, on))} LIMIT 1`
 
-/** Returns what is read of a staged record. */
+/** Returns the columns that a unit reads of each staged record. */
 const columnsOf = ({ structure, inserted, on }: StorePlan): readonly StagedColumn[] => [
   ...[...new Set([...inserted, ...(on ? namesOfKey(on) : [])])].map(stagedColumn),
   { name: POSITION_COLUMN, value: staged(positionName(structure)) }
