@@ -152,7 +152,16 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'The registration of the table cannot be read. Unregister the table, then import it again.'
   },
+  NOT_REPLICABLE: {
+    kind: 'conflict',
+    meaning:
+      'The nodes of the cluster would store different values, because of a default, a trigger or the key of the table. It can only be read.'
+  },
   FIELD_EXISTS: { kind: 'conflict', meaning: 'The table already has a field with this name.' },
+  NOT_ON_CLUSTER: {
+    kind: 'conflict',
+    meaning: 'The service serves a cluster, for which another program does this. Nothing was changed.'
+  },
   STRUCTURE_IN_USE: {
     kind: 'conflict',
     meaning:

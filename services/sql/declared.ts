@@ -12,7 +12,7 @@ export interface Declared {
   readonly isWithoutRowid: boolean
 }
 
-/** Selects the rows of the schema, each after those that it needs: an index after its table. */
+/** Selects the rows of the schema, in the order of their creation. */
 export const selectDeclared: Statement = statement(
   `SELECT s.type, s.name, s.tbl_name AS tableName, s.sql, s.rootpage > 0 AS hasPages,
     EXISTS (SELECT 1 FROM temp.pragma_table_list AS l WHERE l.schema = 'main' AND l.name = s.name AND l.wr) AS isWithoutRowid

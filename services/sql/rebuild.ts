@@ -9,7 +9,7 @@ import { type Statement, statement, type Unit } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
 /** The tokens of one column or constraint of a table. */
-type Definition = readonly [Token, ...Token[]]
+export type Definition = readonly [Token, ...Token[]]
 
 /** Changes to the declaration of a column. An absent part keeps its declaration. */
 export interface NewDefinition {

@@ -1,6 +1,7 @@
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { BrokenObject } from '../engine/reader/compilation.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
+import type { Reason } from '../sql/replicable.ts'
 
 /** SQLite's advice for a name in double quotes that it does not know. A text instead of the name would be a constant. */
 const STRING_ADVICE = / - should this be a string literal in single-quotes\?$/
@@ -69,6 +70,14 @@ export const pathTaken = (name: string) =>
   new DomainError('TABLE_EXISTS', `'${name}' is the name of another table in paths: its \`clientName\`.`, {
     hint: 'Choose another name. An administrator can change the `clientName` of the other table.'
   })
+
+/** For a table of a cluster. */
+export const notReplicable = (name: string, { subject, cause, remedy }: Reason) =>
+  new DomainError(
+    'NOT_REPLICABLE',
+    `'${name}' can only be read, because the nodes of the cluster would store different values: ${subject}: ${cause}.`,
+    { hint: remedy }
+  )
 
 export const fieldExists = (name: string) =>
   new DomainError('FIELD_EXISTS', `The table already has a field named '${name}'.`)
