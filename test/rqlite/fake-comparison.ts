@@ -1,0 +1,42 @@
+import type { Database as Connection } from 'better-sqlite3'
+
+const NAMES = `SELECT name FROM pragma_table_list
+  WHERE schema = 'main' AND type IN ('table', 'shadow') AND name NOT LIKE 'sqlite_stat%' AND name <> 'sqlite_schema'
+  ORDER BY name`
+
+const DECLARATIONS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
+  WHERE tbl_name NOT LIKE 'sqlite_stat%' ORDER BY type, name`
+
+/** Integers, doubles, texts and bytes stay apart. */
+const toText = (value: unknown) => {
+  if (typeof value === 'bigint') return `${value}`
+  if (typeof value === 'number') return `${Object.is(value, -0) ? '-0' : value}.`
+  return Buffer.isBuffer(value) ? `x'${value.toString('hex')}'` : JSON.stringify(value)
+}
+
+const rowsOf = (db: Connection, sql: string) => {
+  const rows = db.prepare(sql).safeIntegers().raw().all() as unknown[][]
+  return rows.map((row) => row.map(toText).join(', '))
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+const firstDifference = (label: string, first: readonly string[], second: readonly string[]) => {
+  const count = Math.max(first.length, second.length)
+  for (let i = 0; i < count; i++) {
+    if (first[i] !== second[i]) return [`${label}: (${first[i] ?? ''}) on node 1, (${second[i] ?? ''}) on node 2`]
+  }
+  return []
+}
+
+/** Returns the first difference of each table, and of the declarations. The order of rows does not count. */
+export const differencesOf = (first: Connection, second: Connection) => {
+  const names = [first, second].flatMap((db) => db.prepare(NAMES).pluck().all() as string[])
+  const shared = [...new Set(names)].filter((name) => names.filter((other) => other === name).length === 2)
+  const declarations = firstDifference('declarations', rowsOf(first, DECLARATIONS), rowsOf(second, DECLARATIONS))
+  const rows = shared.flatMap((name) => {
+    const [one = [], two = []] = [first, second].map((db) => rowsOf(db, `SELECT * FROM ${quoted(name)}`).sort())
+    return firstDifference(name, one, two)
+  })
+  return [...declarations, ...rows]
+}

@@ -1,0 +1,114 @@
+import type { FakeNodes } from './fake-nodes.ts'
+import { BadRequest, readStatements } from './fake-request.ts'
+import { toBody, UnsupportedValue } from './fake-response.ts'
+
+export interface FakeReply {
+  readonly status: number
+  readonly body?: string
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000
+}
+
+/** Returns the milliseconds of a duration of Go, such as `1m30s`. */
+const durationOf = (text: string) => {
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(text))
+    throw new BadRequest('db_timeout is not a valid duration')
+  return [...text.matchAll(/([\d.]+)([a-zµ]+)/g)].reduce(
+    (sum, [, n, unit = '']) => sum + Number(n) * (UNITS[unit] ?? 0),
+    0
+  )
+}
+
+const limitOf = (params: URLSearchParams) => {
+  const text = params.get('db_timeout')
+  return text === null ? {} : { limit: durationOf(text) }
+}
+
+const plain = (status: number, text: string): FakeReply => ({ status, body: `${text}\n` })
+
+export const NO_LEADER = plain(503, 'leader not found')
+
+const runStatements = (nodes: FakeNodes, url: URL, body: string): FakeReply => {
+  const { pathname, searchParams: params } = url
+  const run = pathname === '/db/query' ? nodes.query : nodes.execute
+  const options = { isTransaction: params.has('transaction'), ...limitOf(params) }
+  const { results, error } = run(readStatements(body), options)
+  const format = {
+    isAssociative: params.has('associative'),
+    hasBlobArrays: params.has('blob_array'),
+    isQuery: pathname === '/db/query'
+  }
+  return { status: 200, body: toBody(results, format, error) }
+}
+
+const db = (nodes: FakeNodes, url: URL, body: string) => {
+  try {
+    return runStatements(nodes, url, body)
+  } catch (error) {
+    if (error instanceof BadRequest) return plain(400, error.message)
+    if (error instanceof UnsupportedValue) return plain(500, error.message)
+    throw error
+  }
+}
+
+const readyz = (_: FakeNodes, { searchParams }: URL) => {
+  const checks = ['node', 'leader', 'store', ...(searchParams.has('sync') ? ['sync'] : []), 'db']
+  return { status: 200, body: checks.map((name) => `[+]${name} ok`).join('\n') }
+}
+
+const VERSION = 'v10.2.7'
+const SQLITE_VERSION = '3.53.3'
+
+/** Only the fields that a client needs. */
+const status = (nodes: FakeNodes, { host }: URL) => {
+  const pragmas = { foreign_keys: String(nodes.first.db.pragma('foreign_keys', { simple: true })) }
+  const sqlite3 = { version: SQLITE_VERSION, pragmas: { ro: pragmas, rw: pragmas } }
+  const leader = { addr: host, node_id: '1' }
+  const store = {
+    db_conf: { fk_constraints: true },
+    leader,
+    node_id: '1',
+    ready: true,
+    raft: { state: 'Leader' },
+    sqlite3
+  }
+  return { status: 200, body: JSON.stringify({ build: { version: VERSION }, http: { auth: 'disabled' }, store }) }
+}
+
+const nodes = (_: FakeNodes, { origin, host, searchParams }: URL) => {
+  const node = {
+    api_addr: origin,
+    addr: host,
+    version: VERSION,
+    voter: true,
+    reachable: true,
+    leader: true,
+    time: 0.0001
+  }
+  const body = searchParams.get('ver') === '2' ? { nodes: [{ id: '1', ...node }] } : { 1: node }
+  return { status: 200, body: `${JSON.stringify(body)}\n` }
+}
+
+interface Endpoint {
+  readonly methods: readonly string[]
+  readonly type: string
+  readonly run: (nodes: FakeNodes, url: URL, body: string) => FakeReply
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/db/query': { methods: ['POST'], type: JSON_TYPE, run: db },
+  '/db/execute': { methods: ['POST'], type: JSON_TYPE, run: db },
+  '/readyz': { methods: ['GET'], type: 'text/plain; charset=utf-8', run: readyz },
+  '/status': { methods: ['GET'], type: JSON_TYPE, run: status },
+  '/nodes': { methods: ['GET'], type: JSON_TYPE, run: nodes }
+}
