@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import type { Config } from './config.ts'
 import audit from './plugins/app/audit.ts'
 import backups from './plugins/app/backups.ts'
+import catchUp from './plugins/app/catch-up.ts'
 import webConsole from './plugins/app/console.ts'
 import database, { type Opening, startOpening } from './plugins/app/database.ts'
 import declarations from './plugins/app/declarations.ts'
@@ -116,6 +117,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(allowedMethods)
   await app.register(database, { opening })
   await app.register(services, { hashingCost, verifyPassword, rowRuleOf })
+  await app.register(catchUp)
   await app.register(backups)
   // A thread hashes the password while the other plugins are registered.
   const firstAdmin = createsFirstAdmin

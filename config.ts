@@ -18,6 +18,12 @@ const ConfigSchema = Type.Object({
   PORT: Type.Integer({ default: 3000, minimum: 0, maximum: 65535 }),
   DATA_DIR: Type.Optional(Type.String({ minLength: 1 })),
   DATABASE: Type.Optional(Type.String({ minLength: 1 })),
+  RQLITE_URLS: Type.Optional(
+    Type.String({ minLength: 1, description: 'Addresses of the nodes of a cluster, comma-separated.' })
+  ),
+  RQLITE_USER: Type.Optional(Type.String({ minLength: 1 })),
+  RQLITE_PASSWORD: Type.Optional(Type.String({ minLength: 1 })),
+  RQLITE_CA: Type.Optional(Type.String({ minLength: 1, description: 'A file with certificates in PEM.' })),
   ADMIN_NAME: Type.String({ default: 'admin', pattern: ADMIN_NAME_PATTERN }),
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   JWT_SECRET: Type.Optional(Type.String({ minLength: 1 })),
@@ -142,10 +148,27 @@ const scheduleProblem = (expression: string) => {
   return `must be a cron expression such as "0 3 * * *", in a known time zone (TZ). '${expression}' in ${timeZone()} is not: ${problem}.`
 }
 
+/** Returns the addresses of the nodes of a cluster. */
+export const nodesOf = (list: string) => list.split(',').map((url) => url.trim())
+
+/** A user and a password are not part of it: messages show the addresses. */
+const isNode = (url: string) => {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return false
+  const { href, origin } = new URL(url)
+  return href === `${origin}/`
+}
+
+const nodesProblem = (list: string) => {
+  const invalid = nodesOf(list).find((url) => !isNode(url))
+  if (list === 'undefined' || invalid === undefined) return null
+  return `must list addresses such as http://node1:4001, separated by commas. '${invalid}' is not one.`
+}
+
 /** Rules that a schema cannot express. Each returns the rest of a sentence that starts with the name, or null. */
 const rules: Readonly<Record<string, (text: string) => string | null>> = {
   TRUST_PROXY: networksProblem,
   CORS_ORIGIN: originsProblem,
+  RQLITE_URLS: nodesProblem,
   BACKUPS: scheduleProblem
 }
 
@@ -217,6 +240,25 @@ export const databaseOf = ({ DATABASE, DATA_DIR }: Pick<Config, 'DATABASE' | 'DA
 export const backupDirectoryOf = ({ BACKUP_DIR, DATA_DIR }: Pick<Config, 'BACKUP_DIR' | 'DATA_DIR'>) =>
   BACKUP_DIR ?? join(DATA_DIR, 'backups')
 
+/** Settings that a cluster excludes, each with the reason. */
+const FILE_SETTINGS: Readonly<Record<string, string>> = {
+  DATABASE: 'a cluster is served instead of a file',
+  BACKUPS: 'the backups of a cluster are those of rqlite'
+}
+
+/** @throws if the settings of a cluster are incomplete, or exclude each other */
+const assertCluster = (config: Variables, variables: ReadonlySet<string>) => {
+  if (config.RQLITE_URLS === undefined) return
+  for (const [name, reason] of Object.entries(FILE_SETTINGS))
+    if (variables.has(name)) throw new Error(`Unset ${name}, or RQLITE_URLS: ${reason}.`)
+  if ((config.RQLITE_USER === undefined) !== (config.RQLITE_PASSWORD === undefined))
+    throw new Error('Set RQLITE_USER and RQLITE_PASSWORD, or neither: one is of no use without the other.')
+  if (config.JWT_SECRET === undefined)
+    throw new Error(
+      'Set JWT_SECRET beside RQLITE_URLS: all services of a cluster need the same one. Use the output of `openssl rand -hex 32`.'
+    )
+}
+
 /** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
@@ -224,6 +266,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     assertFinite(config)
     assertRules(config)
     const variables = new Set(SETTINGS.filter((name) => env[name] !== undefined))
+    assertCluster(config, variables)
     return { ...config, DATA_DIR: dataDirOf(config), variables }
   }
   const violations = (validate.errors as ErrorObject[]).map(
@@ -273,7 +316,7 @@ export const loadEnvironmentFile = (file = '.env') => {
 const maxTypos = (setting: string) => Math.min(2, Math.max(0, setting.length - 7))
 
 /** Settings that are not options of the command line: other users of a machine can read the arguments of a process. */
-const SECRETS = ['ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN']
+const SECRETS = ['ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_TOKEN', 'RQLITE_PASSWORD']
 
 export interface SettingOption {
   readonly name: string

@@ -104,6 +104,15 @@ const warnOfMisspellings = (env: NodeJS.ProcessEnv) => {
     warn(`The environment variable ${name} is not a setting. Did you mean ${setting}?`)
 }
 
+/** Who can send requests to rqlite can read and change everything, also other files of its machine (ATTACH). */
+const warnOfOpenCluster = ({ RQLITE_URLS, RQLITE_PASSWORD }: Config) => {
+  if (RQLITE_URLS === undefined) return
+  if (RQLITE_PASSWORD === undefined)
+    warn('The cluster has no password. Start its nodes with -auth, and set RQLITE_USER and RQLITE_PASSWORD.')
+  if (RQLITE_URLS.includes('http:'))
+    warn('The cluster is reached without TLS. On a network that is not yours alone, use https addresses and RQLITE_CA.')
+}
+
 type App = Awaited<ReturnType<typeof import('./app.ts').buildApp>>
 
 /** Without the socket, only commands on this machine cannot reach the service. */
@@ -133,6 +142,7 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
     // Requests in flight have failed with 503. Their responses are sent before the process exits.
     setTimeout(() => process.exit(1), 100)
   }
+  warnOfOpenCluster(config)
   await assertCanListen(config)
   // The writer thread starts while other modules are loaded. That saves a fifth of a cold start.
   const opening = startOpening({ config, onDeath })
@@ -163,6 +173,8 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
   })
 
   // Printed last: who reads this line may send SIGTERM at once.
+  if (config.RQLITE_URLS !== undefined)
+    print(`The cluster is ${config.RQLITE_URLS}, other files are in ${resolve(config.DATA_DIR)}.`)
   if (config.DATABASE !== undefined)
     print(`The database is ${config.DATABASE}, other files are in ${resolve(config.DATA_DIR)}.`)
   print(`Rowhouse listens at ${address}   console: ${address}/console/${scopeOf(config)}`)

@@ -27,6 +27,8 @@ interface EnvironmentOptions {
   readonly tables: readonly string[]
   readonly rows: number
   readonly env?: Record<string, string>
+  /** Starts what the service needs, and returns more variables. `file`: the database. */
+  readonly prepare?: (file: string) => Promise<Record<string, string>>
 }
 
 interface MeasureOptions {
@@ -74,10 +76,11 @@ export const withEnvironment = <T>(
   use: (environment: Environment) => Promise<T>
 ) =>
   withDirectory(context, async (directory) => {
-    const { tables, rows, env = {} } = options
+    const { tables, rows, env = {}, prepare = async () => ({}) } = options
     const file = join(directory, 'rowhouse.db')
     createDatabase(file, tables, rows)
-    const service = await startService({ directory, profiles: context.profiles, env })
+    const more = await prepare(file)
+    const service = await startService({ directory, profiles: context.profiles, env: { ...env, ...more } })
     try {
       const { token, session, ids } = await registerTables(service.address, tables)
       service.setConstant(await readText(`${service.address}/data/${TABLE}/records/${Math.ceil(rows / 2)}`, token))

@@ -5,6 +5,7 @@ import { measureFsync } from './disk.ts'
 import { runAggregate } from './experiments/aggregate.ts'
 import { runBackup } from './experiments/backup.ts'
 import { runBatches } from './experiments/batch.ts'
+import { runCluster } from './experiments/cluster.ts'
 import { runExport } from './experiments/export.ts'
 import { runImport } from './experiments/import.ts'
 import { runImported } from './experiments/imported.ts'
@@ -40,6 +41,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   backup: { title: 'Backups', run: runBackup },
   restore: { title: 'Restores', run: runRestore },
   upgrade: { title: 'Upgrades', run: runUpgrade },
+  cluster: { title: 'A cluster', run: runCluster },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, databaseOf, readConfig } from '../config.ts'
 import { checkFolder, listenLocally, localSocketPath } from '../plugins/app/local-socket.ts'
@@ -42,7 +44,7 @@ export const configOf = ({ env }: Terminal, { database, dataDir }: ServiceOption
 /** @throws an Error: a command with a wrong path would create an empty database there */
 const assertExists = (config: Config) => {
   const file = databaseOf(config)
-  if (existsSync(file)) return
+  if (config.RQLITE_URLS !== undefined || existsSync(file)) return
   throw new Error(`There is no database ${file}. Name it with --database FILE, or its directory with --data-dir.`)
 }
 
@@ -54,7 +56,9 @@ export const connectToRunning = async (config: Config): Promise<LocalClient> => 
   const path = localSocketPath(config)
   if (await isListening(path)) return createLocalClient(path, { timeout: HEALTH_TIMEOUT_MS })
   assertExists(config)
-  throw new Error(`No service runs for ${databaseOf(config)}. Start it with rowhouse serve.`)
+  const { RQLITE_URLS, DATA_DIR } = config
+  const served = RQLITE_URLS === undefined ? databaseOf(config) : `${RQLITE_URLS} with the DATA_DIR ${DATA_DIR}`
+  throw new Error(`No service runs for ${served}. Start it with rowhouse serve.`)
 }
 
 /** Starts the service in this process, without a listener. */
@@ -71,7 +75,7 @@ export const buildCommandApp = async (config: Config) => {
  * Starts the service in this process, on the local socket only. It takes the lock of the database, so no other service
  * can start until the command has ended.
  */
-const serveLocally = async (config: Config): Promise<LocalClient> => {
+const startLocally = async (config: Config): Promise<LocalClient> => {
   const app = await buildCommandApp(config)
   try {
     const closeSocket = await listenLocally(app)
@@ -86,6 +90,22 @@ const serveLocally = async (config: Config): Promise<LocalClient> => {
     throw error
   }
 }
+
+/** A cluster has no lock, so another service may start at any time. Its files must not be those of this one. */
+const startForCluster = async (config: Config): Promise<LocalClient> => {
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'rowhouse-command-'))
+  const remove = () => rmSync(DATA_DIR, { recursive: true, force: true })
+  try {
+    const client = await startLocally({ ...config, DATA_DIR })
+    return { ...client, close: () => client.close().finally(remove) }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+const serveLocally = (config: Config) =>
+  config.RQLITE_URLS === undefined ? startLocally(config) : startForCluster(config)
 
 /** Milliseconds between two attempts to connect, and for all of them. */
 const RETRY_MS = 100

@@ -39,9 +39,10 @@ export const QUERY_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'INVAL
 /** For routes that compute values of records. */
 export const AGGREGATE_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'AGGREGATE_OVERFLOW']
 
-/** For routes that create a record. */
+/** For routes that create a record. TABLE_CHANGED: several services may serve one cluster. */
 export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,
+  'TABLE_CHANGED',
   'CONSTRAINT_VIOLATION',
   'UNIQUE_VIOLATION',
   'FOREIGN_KEY_VIOLATION',
@@ -55,8 +56,8 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
 /** For routes that import a file. */
 export const IMPORT_ERRORS: readonly ErrorCode[] = [
   ...RECORD_CREATE_ERRORS,
-  'TABLE_CHANGED',
   'TABLE_READ_ONLY',
+  'NOT_REPLICABLE',
   'IMPORT_FAILED',
   'IMPORT_STOPPED'
 ]
@@ -74,6 +75,7 @@ export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [
 export const BATCH_ERRORS: readonly ErrorCode[] = [
   ...RECORD_CHANGE_ERRORS,
   'TABLE_READ_ONLY',
+  'NOT_REPLICABLE',
   'NOT_INCREMENTABLE',
   'INCREMENT_OVERFLOW',
   'TOO_MANY_AFFECTED',

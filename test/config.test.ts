@@ -6,10 +6,24 @@ import {
   findMisspellings,
   loadEnvironmentFile,
   logLevelOf,
+  nodesOf,
   originsOf,
   readConfig,
   settingProblem
 } from '../config.ts'
+
+const WITHOUT_DEFAULT = [
+  'DATABASE',
+  'RQLITE_URLS',
+  'RQLITE_USER',
+  'RQLITE_PASSWORD',
+  'RQLITE_CA',
+  'BACKUP_DIR',
+  'ADMIN_PASSWORD',
+  'JWT_SECRET',
+  'METRICS_PORT',
+  'METRICS_TOKEN'
+]
 
 t.test('without variables, the defaults apply', async (t) => {
   t.match(readConfig({}), {
@@ -39,8 +53,7 @@ t.test('the table in the guide names every setting, with its default', async (t)
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| (?:`(.+?)` )?\|/gm)].map(([, name, value = '']) => [name, value])
   const { variables: _, ...config } = readConfig({})
   const defaults = Object.entries(config).map(([name, value]) => [name, String(value)])
-  const names = ['DATABASE', 'BACKUP_DIR', 'ADMIN_PASSWORD', 'JWT_SECRET', 'METRICS_PORT', 'METRICS_TOKEN']
-  const optional = names.map((name) => [name, ''])
+  const optional = WITHOUT_DEFAULT.map((name) => [name, ''])
   t.strictSame(
     new Map(rows.sort() as [string, string][]),
     new Map([...defaults, ...optional].sort() as [string, string][])
@@ -195,15 +208,7 @@ t.test('a variable that is a setting with a typing error is found', async (t) =>
 })
 
 t.test('settings and variables of other programs are not taken for typing errors', async (t) => {
-  const settings = [
-    ...Object.keys(readConfig({})).filter((name) => name !== 'variables'),
-    'DATABASE',
-    'BACKUP_DIR',
-    'ADMIN_PASSWORD',
-    'JWT_SECRET',
-    'METRICS_PORT',
-    'METRICS_TOKEN'
-  ]
+  const settings = [...Object.keys(readConfig({})).filter((name) => name !== 'variables'), ...WITHOUT_DEFAULT]
   const others = `HOSTNAME PORTAL LOGNAME HOSTS PORTS POST HOST_NAME DATABASE_URL MAX_SIZE LOG_FILE PATH PWD HOME USER SHELL
     ADMIN_EMAIL ADMIN_USER CACHE_DIR SESSION_KEY SESSION_ID NODE_ENV NODE_OPTIONS SQLITE_TMPDIR TMPDIR LANG TERM
     XDG_DATA_DIRS XDG_CACHE_HOME KUBERNETES_PORT HTTP_PROXY NO_PROXY PAGE_SIZE JWT_SECRET_KEY`
@@ -257,4 +262,49 @@ t.test('a setting that can change has the rules of its variable, without convers
     ['auditKeep', '0d', 'must be a number of days, such as 400d, of at most 99999d.']
   ] as const)
     t.match(settingProblem(name, value), problem, `${name} ${value}`)
+})
+
+const CLUSTER = { RQLITE_URLS: 'http://node1:4001', JWT_SECRET: 'a'.repeat(64) }
+
+t.test('RQLITE_URLS lists addresses of nodes', async (t) => {
+  for (const RQLITE_URLS of ['http://node1:4001', 'https://node1:4001/, http://[::1]:4001,http://10.0.0.1'])
+    t.equal(readConfig({ ...CLUSTER, RQLITE_URLS }).RQLITE_URLS, RQLITE_URLS)
+  t.strictSame(nodesOf('http://a:1, http://b:1'), ['http://a:1', 'http://b:1'])
+  for (const url of [
+    'node1:4001',
+    'ftp://node1',
+    'http://',
+    'http://node1/db',
+    'http://ann:secret@node1',
+    'http://a?b',
+    ''
+  ])
+    t.throws(() => readConfig({ ...CLUSTER, RQLITE_URLS: `http://node1:4001,${url}` }), {
+      message: `RQLITE_URLS must list addresses such as http://node1:4001, separated by commas. '${url}' is not one.`
+    })
+})
+
+t.test('a cluster excludes the settings of a file, and needs those that its services share', async (t) => {
+  const refused = (env: NodeJS.ProcessEnv, message: string | RegExp) =>
+    t.throws(() => readConfig({ ...CLUSTER, ...env }), { message })
+  t.match(readConfig(CLUSTER), { ...CLUSTER, DATA_DIR: './data', BACKUPS: '' })
+  refused({ DATABASE: 'shop.sqlite' }, 'Unset DATABASE, or RQLITE_URLS: a cluster is served instead of a file.')
+  for (const BACKUPS of ['0 3 * * *', ''])
+    refused({ BACKUPS }, 'Unset BACKUPS, or RQLITE_URLS: the backups of a cluster are those of rqlite.')
+  refused(
+    { JWT_SECRET: undefined },
+    /^Set JWT_SECRET beside RQLITE_URLS: all services of a cluster need the same one\./
+  )
+  t.equal(readConfig({ DATABASE: 'shop.sqlite', BACKUPS: '0 3 * * *' }).RQLITE_URLS, undefined)
+})
+
+t.test('RQLITE_USER and RQLITE_PASSWORD need each other', async (t) => {
+  const user = { RQLITE_USER: 'rowhouse', RQLITE_PASSWORD: 'secret' }
+  t.match(readConfig({ ...CLUSTER, ...user }), user)
+  for (const name of ['RQLITE_USER', 'RQLITE_PASSWORD'])
+    t.throws(() => readConfig({ ...CLUSTER, ...user, [name]: undefined }), {
+      message: 'Set RQLITE_USER and RQLITE_PASSWORD, or neither: one is of no use without the other.'
+    })
+  for (const name of ['RQLITE_URLS', 'RQLITE_USER', 'RQLITE_PASSWORD', 'RQLITE_CA'])
+    t.throws(() => readConfig({ ...CLUSTER, [name]: '' }), { message: new RegExp(`${name} is empty: unset it`) })
 })

@@ -11,6 +11,7 @@ import type { Field, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { isDeclared } from './error-record.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './fixtures.ts'
+import { toCluster } from './rqlite/cluster.ts'
 import './plain-forks.ts'
 import './plain-threads.ts'
 import { isFailure, validatorOf } from './validators.ts'
@@ -98,7 +99,8 @@ interface StartOptions extends Omit<Partial<AppOptions>, 'config'> {
  */
 export const startApp = async (t: Test, { env = {}, onRegister, ...options }: StartOptions = {}) => {
   const directory = temporaryDirectory(t)
-  const config = readConfig({ DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, ...env })
+  const given = { DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, ...env }
+  const config = readConfig(process.env.ENGINE === 'rqlite' ? await toCluster(t, given) : given)
   const observers = { fail: t.fail, ...(onRegister && { onRegister }) }
   const app = await buildObserved({ config, hashingCost: CHEAP, onDeath: t.threw, ...options }, observers)
   t.teardown(() => app.close())

@@ -8,6 +8,8 @@ import t, { type Test } from 'tap'
 import { localSocketPath } from '../plugins/app/local-socket.ts'
 import { createDatabase, temporaryDirectory } from './fixtures.ts'
 import { type Environment, WITHOUT_OVERRIDE } from './plain-process.ts'
+import { JWT_SECRET } from './rqlite/cluster.ts'
+import { startFakeRqlite } from './rqlite/fake.ts'
 import { assertListening, runService, type Service, withPreload } from './service-process.ts'
 
 /** Measures the coverage of server.ts, which takes a second longer. Only tests of lines that no other test runs use it. */
@@ -100,6 +102,34 @@ t.test('the start says where the files are', async (t) => {
   t.ok(service.lines.includes(`The database is ${file}, other files are in ${file}-rowhouse.`))
   t.match(readdirSync(`${file}-rowhouse`).join(' '), /\browhouse-[0-9a-f]+\.sock\b.*\bsecret\b/)
   t.equal(await stop(service), 0)
+})
+
+t.test('the start with a cluster names it, and warns without a password or TLS', async (t) => {
+  const credentials = { user: 'rowhouse', password: 'secret' }
+  const user = { RQLITE_USER: credentials.user, RQLITE_PASSWORD: credentials.password }
+  const [open, closed] = [await startFakeRqlite(t), await startFakeRqlite(t, { credentials })]
+  const DATA_DIR = temporaryDirectory(t)
+  const env = { DATA_DIR, JWT_SECRET, ADMIN_PASSWORD: 'correct horse' }
+  const first = await start(t, { ...env, RQLITE_URLS: open.url }, COVERED)
+  t.ok(first.lines.includes(`The cluster is ${open.url}, other files are in ${DATA_DIR}.`))
+  t.equal((await logIn(first.address, 'correct horse')).status, 200)
+  t.equal(await stop(first), 0)
+  t.match(first.errorLines, [
+    /The cluster has no password\. .* set RQLITE_USER and RQLITE_PASSWORD\./,
+    /without TLS\. .*RQLITE_CA\./
+  ])
+
+  const second = await start(t, { ...env, ...user, RQLITE_URLS: closed.url }, COVERED)
+  t.equal(await stop(second), 0)
+  t.match(second.errorLines, [/without TLS\./])
+  t.equal(second.errorLines.length, 1)
+
+  const RQLITE_CA = join(DATA_DIR, 'missing.pem')
+  const secure = { ...env, ...user, RQLITE_URLS: closed.url.replace('http:', 'https:'), RQLITE_CA }
+  const { code, output } = await startAndFail(t, secure, COVERED)
+  t.equal(code, 1)
+  t.match(output, /^Rowhouse did not start: .*RQLITE_CA/m)
+  t.notMatch(output, /TLS\.|no password/)
 })
 
 t.test('a short ADMIN_PASSWORD is accepted with a warning', async (t) => {

@@ -8,7 +8,7 @@ import type { LocalClient } from '../local-client.ts'
 import { createPrinter, UsageError } from '../output.ts'
 import { createProgress, showWhile } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
-import { addCommand, type CommonOptions, withDatabase } from './options.ts'
+import { addCommand, type CommonOptions, onlyForFile, withDatabase } from './options.ts'
 
 /** Makes or restores a backup, and shows the progress on a terminal. */
 const callWithProgress = (terminal: Terminal, client: LocalClient, path: string) => {
@@ -73,14 +73,14 @@ const restoreBackup = (terminal: Terminal) => async (backup: string, options: Re
   createPrinter(terminal, options)(restored, lines)
 }
 
+const INSTEAD = 'Use the backups of rqlite: docs/guides/cluster.md.'
+
 export const addBackupCommands = (program: Command, terminal: Terminal) => {
-  withDatabase(addCommand(program, 'backup', 'make a backup in BACKUP_DIR, and print its name', 'backup')).action(
-    makeBackup(terminal)
-  )
+  const add = (name: string, description: string, example: string) =>
+    onlyForFile(withDatabase(addCommand(program, name, description, example)), terminal, INSTEAD)
+  add('backup', 'make a backup in BACKUP_DIR, and print its name', 'backup').action(makeBackup(terminal))
   const example = 'restore 2026-11-26T03-00-00Z-scheduled.db'
-  withDatabase(
-    addCommand(program, 'restore', 'replace all tables by those of a backup; the state before is backed up', example)
-  )
+  add('restore', 'replace all tables by those of a backup; the state before is backed up', example)
     .argument('<BACKUP>', 'the name of a backup, or the path of a file that was downloaded')
     .option('--include-access', 'also take its administrators and tokens; ends all sessions, switches all tokens off')
     .action(restoreBackup(terminal))

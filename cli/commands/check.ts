@@ -8,7 +8,7 @@ import type { LocalClient } from '../local-client.ts'
 import { createPrinter, createStyles, printable } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { upgradeText } from '../upgrade-text.ts'
-import { addCommand, type CommonOptions } from './options.ts'
+import { addCommand, type CommonOptions, onlyForFile } from './options.ts'
 
 interface Report extends FileReport {
   /** Registered tables that cannot be served; null if the file is damaged, or needs an upgrade first. */
@@ -59,7 +59,8 @@ const check = (terminal: Terminal) => async (file: string, options: CommonOption
 
 export const addCheckCommand = (program: Command, terminal: Terminal) => {
   const description = 'check a file: integrity, foreign keys, views, triggers, registered tables, upgrade'
-  addCommand(program, 'check', description, 'check shop.sqlite')
+  const instead = 'Unset it to check a file. rqlite checks its own files.'
+  onlyForFile(addCommand(program, 'check', description, 'check shop.sqlite'), terminal, instead)
     .argument('<FILE>', 'the SQLite file')
     .action(check(terminal))
 }

@@ -7,7 +7,7 @@ import { configOf, withService } from '../connect.ts'
 import { createProgress } from '../progress.ts'
 import { findTable } from '../tables.ts'
 import type { Terminal } from '../terminal.ts'
-import { addCommand, type CommonOptions } from './options.ts'
+import { addCommand, type CommonOptions, onlyForFile } from './options.ts'
 
 interface ExportOptions extends CommonOptions {
   readonly format?: string
@@ -54,7 +54,8 @@ const exportRecords = (terminal: Terminal) => async (database: string, name: str
 
 export const addExportCommand = (program: Command, terminal: Terminal) => {
   const example = 'export shop.sqlite products --output products.csv'
-  addCommand(program, 'export', 'export the records of a table', example)
+  const instead = 'Use GET /admin/tables/:id/export of a service.'
+  onlyForFile(addCommand(program, 'export', 'export the records of a table', example), terminal, instead)
     .argument('<FILE>', 'the SQLite file')
     .argument('<TABLE>', 'the name of the table')
     .option('--format <name>', 'csv or ndjson; by default from the ending of the output, or csv')

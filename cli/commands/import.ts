@@ -10,7 +10,7 @@ import { createPrinter, UsageError } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { findTable } from '../tables.ts'
 import type { Terminal } from '../terminal.ts'
-import { addCommand, type CommonOptions } from './options.ts'
+import { addCommand, type CommonOptions, onlyForFile } from './options.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
@@ -90,7 +90,9 @@ const importRecords =
 
 export const addImportCommand = (program: Command, terminal: Terminal) => {
   const example = 'import shop.sqlite products products.csv'
-  addCommand(program, 'import', 'import records of a CSV, NDJSON or JSON file into a table', example)
+  const description = 'import records of a CSV, NDJSON or JSON file into a table'
+  const instead = 'Use POST /admin/tables/:id/import of a service.'
+  onlyForFile(addCommand(program, 'import', description, example), terminal, instead)
     .argument('<FILE>', 'the SQLite file')
     .argument('<TABLE>', 'the name of the table')
     .argument('<DATA>', `the file with the records; ${STDIN} for standard input`)

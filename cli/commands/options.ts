@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { ServiceOptions } from '../connect.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** The options of all commands that need the service. */
 export interface CommonOptions extends ServiceOptions {
@@ -17,3 +18,10 @@ export const addCommand = (program: Command, usage: string, description: string,
 
 /** Adds `--database` to a command that takes no file as an argument. */
 export const withDatabase = (command: Command) => command.option('--database <file>', 'DATABASE of the service')
+
+/** Makes a command fail before it begins if the settings name a cluster. `instead`: what to do. */
+export const onlyForFile = (command: Command, { env }: Terminal, instead: string) =>
+  command.hook('preAction', () => {
+    if (env.RQLITE_URLS === undefined) return
+    throw new Error(`rowhouse ${command.name()} is for a file, and RQLITE_URLS names a cluster. ${instead}`)
+  })

@@ -4,7 +4,8 @@ import type { Terminal } from '../terminal.ts'
 
 const HELP = `
 Each option is the setting of the same name: --data-dir is DATA_DIR. docs/guides/configure.md explains them.
-ADMIN_PASSWORD, JWT_SECRET and METRICS_TOKEN can only be variables: other users of a machine can read the arguments of a process.
+ADMIN_PASSWORD, JWT_SECRET, METRICS_TOKEN and RQLITE_PASSWORD can only be variables: other users of a machine can read the arguments
+of a process.
 
 Without --data-dir, the other files of Rowhouse are in the directory FILE-rowhouse.
 

@@ -7,7 +7,7 @@ import { assertReadable } from '../files.ts'
 import { createPrinter } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { upgradeText } from '../upgrade-text.ts'
-import { addCommand, type CommonOptions } from './options.ts'
+import { addCommand, type CommonOptions, onlyForFile } from './options.ts'
 
 interface UpgradeOptions extends CommonOptions {
   readonly dryRun?: true
@@ -35,7 +35,8 @@ const upgrade = (terminal: Terminal) => async (file: string, options: UpgradeOpt
 
 export const addUpgradeCommand = (program: Command, terminal: Terminal) => {
   const description = 'make a backup of a file of an older version, and upgrade the tables of Rowhouse in it'
-  addCommand(program, 'upgrade', description, 'upgrade shop.sqlite --dry-run')
+  const instead = 'The start of a service upgrades a cluster: make a backup with rqlite, then run rowhouse serve.'
+  onlyForFile(addCommand(program, 'upgrade', description, 'upgrade shop.sqlite --dry-run'), terminal, instead)
     .argument('<FILE>', 'the SQLite file')
     .option('--dry-run', 'only show the changes, and try them on a copy of the tables of Rowhouse in memory')
     .action(upgrade(terminal))

@@ -2,12 +2,13 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, s
 import type { Server } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import fp from 'fastify-plugin'
-import { backupDirectoryOf, type Config, databaseOf } from '../../config.ts'
+import { backupDirectoryOf, type Config, databaseOf, nodesOf } from '../../config.ts'
 import { checkSecret } from '../../services/accounts/secret.ts'
 import { type BackedUpgrade, backUpBeforeUpgrade } from '../../services/backups/before-upgrade.ts'
 import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
 import { stagingDirectory } from '../../services/engine/loop/staging-files.ts'
+import { openCluster } from '../../services/engine/rqlite/open.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -118,18 +119,30 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
   const file = fileOf(config)
   const removeDirectory = prepareDirectory(config)
   let upgrade: BackedUpgrade | null = null
-  const opened = openDatabase({
-    file,
-    dataDirectory: config.DATA_DIR,
-    cacheSize: config.CACHE_SIZE,
-    walSize: config.WAL_SIZE,
-    isQuiet: () => connections <= MAX_QUIET_CONNECTIONS,
-    onDeath,
-    beforeUpgrade: async (started) => {
-      const path = backupDirectoryOf(config)
-      upgrade = await backUpBeforeUpgrade(started, { path, servedFile: databaseOf(config) })
-    }
-  })
+  const { RQLITE_URLS, RQLITE_USER, RQLITE_PASSWORD, RQLITE_CA } = config
+  const openServedFile = () =>
+    openDatabase({
+      file,
+      dataDirectory: config.DATA_DIR,
+      cacheSize: config.CACHE_SIZE,
+      walSize: config.WAL_SIZE,
+      isQuiet: () => connections <= MAX_QUIET_CONNECTIONS,
+      onDeath,
+      beforeUpgrade: async (started) => {
+        const path = backupDirectoryOf(config)
+        upgrade = await backUpBeforeUpgrade(started, { path, servedFile: databaseOf(config) })
+      }
+    })
+  const opened =
+    RQLITE_URLS === undefined
+      ? openServedFile()
+      : openCluster({
+          urls: nodesOf(RQLITE_URLS),
+          user: RQLITE_USER,
+          password: RQLITE_PASSWORD,
+          caFile: RQLITE_CA,
+          dataDirectory: config.DATA_DIR
+        })
   const abandon = () =>
     opened.then(
       (database) => database.close(),

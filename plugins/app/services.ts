@@ -87,12 +87,16 @@ const createReload = (fastify: FastifyInstance, load: () => Promise<unknown>) =>
     return running
   }
 
-  const reloadInBackground = () =>
-    reload().catch((error) => {
+  const reloadOrRetry = async () => {
+    try {
+      await reload()
+    } catch (error) {
       fastify.log.error({ err: error }, 'Tables, tokens and settings could not be reloaded. Retrying.')
-      retry = setTimeout(reloadInBackground, RELOAD_RETRY_MS).unref()
-    })
-  fastify.database.onExternalCommit(reloadInBackground)
+      retry = setTimeout(() => reloadOrRetry().catch(() => {}), RELOAD_RETRY_MS).unref()
+      throw error
+    }
+  }
+  fastify.database.onStaleMemory(reloadOrRetry)
   // The database closes after this hook, and its last write batch still reports external commits.
   fastify.addHook('onClose', async () => {
     isClosed = true

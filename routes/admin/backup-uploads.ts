@@ -33,7 +33,7 @@ const backupUploadRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'BACKUP_INVALID', 'BACKUP_RUNNING'],
+        errors: [...WRITE_ERRORS, 'BACKUP_INVALID', 'BACKUP_RUNNING', 'NOT_ON_CLUSTER'],
         takesGzip: true
       }
     },

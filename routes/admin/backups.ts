@@ -52,7 +52,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'Copies the database as it is now, while reads and writes go on, and checks the copy. Responds when the backup is whole. It is made also if the client disconnects.',
         response: { 200: BackupEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_RUNNING'] }
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_RUNNING', 'NOT_ON_CLUSTER'] }
     },
     async ({ caller }) => ok(await backups.create(caller))
   )
@@ -93,7 +93,14 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
-        errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND', 'BACKUP_RUNNING', 'IMPORT_RUNNING', 'BACKUP_INVALID']
+        errors: [
+          ...WRITE_ERRORS,
+          'BACKUP_NOT_FOUND',
+          'BACKUP_RUNNING',
+          'IMPORT_RUNNING',
+          'BACKUP_INVALID',
+          'NOT_ON_CLUSTER'
+        ]
       }
     },
     async ({ caller, params, query }) => ok(await backups.restore(caller, params.name, query.include === 'access'))

@@ -49,6 +49,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           ...WRITE_ERRORS,
           ...TABLE_ERRORS,
           'TABLE_READ_ONLY',
+          'NOT_REPLICABLE',
           'STRUCTURE_CHANGED',
           'INDEX_EXISTS',
           'UNIQUE_VIOLATION',

@@ -27,7 +27,14 @@ const config = {
   credential: 'token',
   action: 'update',
   furtherActions: actionsToReturn,
-  errors: [...TOKEN_READ_ERRORS, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'NOT_INCREMENTABLE', 'INCREMENT_OVERFLOW'],
+  errors: [
+    ...TOKEN_READ_ERRORS,
+    ...RECORD_CHANGE_ERRORS,
+    'TABLE_READ_ONLY',
+    'NOT_REPLICABLE',
+    'NOT_INCREMENTABLE',
+    'INCREMENT_OVERFLOW'
+  ],
   takesRetryKey: true
 } as const
 

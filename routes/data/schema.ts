@@ -71,6 +71,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_NOT_FOUND',
           'TABLE_UNUSABLE',
           'TABLE_READ_ONLY',
+          'NOT_REPLICABLE',
           'TABLE_CHANGED',
           'FIELD_EXISTS',
           'UNIQUE_VIOLATION',

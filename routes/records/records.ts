@@ -54,7 +54,7 @@ const UPDATES = [
 const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
   const { records, readableBy } = fastify
   const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, recordsPath, accessTo } = area
-  const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY'] as const
+  const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'NOT_REPLICABLE'] as const
 
   fastify.get(
     paths.list,
@@ -131,7 +131,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         credential,
         action: 'create',
         furtherActions: actionsToUpsert,
-        errors: [...tableErrors, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'PRECONDITION_FAILED'],
+        errors: [...tableErrors, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'NOT_REPLICABLE', 'PRECONDITION_FAILED'],
         takesRetryKey: true
       }
     },

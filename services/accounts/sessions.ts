@@ -137,7 +137,8 @@ export const createSessionService = (options: SessionServiceOptions) => {
       return toSession(results.at(-2)?.rows[0] as Row)
     } catch (error) {
       if (error instanceof UnexpectedChanges) return null
-      if (!isStorageFailure(error)) throw error
+      // Other services of a cluster would not know a session in the memory of this one.
+      if (!isStorageFailure(error) || db.catchUp) throw error
       onMemorySession(error)
       // The new hash was not stored either.
       return openInMemory({ admin: id, hash: account.hash, issuedAt: now, expiresAt, ...client })

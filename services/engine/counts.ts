@@ -41,6 +41,15 @@ export interface StagingCounts {
   readonly started: number
 }
 
+export interface ClusterCounts {
+  /** The address of the node that gets the requests: the leader, if it is known. */
+  readonly node: string
+  /** Requests that were sent again. */
+  readonly retries: number
+  /** How often memory was read again because another service has changed it. */
+  readonly reloads: number
+}
+
 /** The finished work of the engine since the start, and the pending work. */
 export interface EngineCounts {
   readonly reads: ReadCounts
@@ -59,4 +68,6 @@ export interface EngineCounts {
   readonly unreadCharacters: number
   /** Characters of SQL whose statements the connection of the event loop caches. */
   readonly cachedSql: number
+  /** null: one file. */
+  readonly cluster: ClusterCounts | null
 }

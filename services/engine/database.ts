@@ -1,5 +1,5 @@
 import type { Caller } from '../model/caller.ts'
-import type { Row } from '../model/sql-value.ts'
+import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { StagedUnits, StorePlan } from '../sql/staged-units.ts'
 import type { RowSource, Statement, Unit, UnitOptions } from '../sql/statement.ts'
@@ -80,6 +80,11 @@ export interface RestoreOptions {
   readonly onRestored: () => Promise<unknown>
 }
 
+export interface Replication {
+  /** Returns the value of an SQL expression that reads no table. */
+  evaluate(sql: string, params: readonly SqlValue[]): SqlValue
+}
+
 export type OnTime = (milliseconds: number) => void
 
 /** The file of an import, while its records are checked and stored. */
@@ -120,10 +125,17 @@ export interface Scans {
  */
 export interface Database extends Scans {
   readonly dialect: Dialect
+  /** null: one file. Otherwise each node of a cluster runs the statements of a write, with its own clock and random numbers. */
+  readonly replication: Replication | null
   /** For bounded work (by key, one page). Runs on the event loop, in the snapshot of the current read batch. */
   read(statement: Statement): Promise<readonly Row[]>
   /** Like `read`, for a statement that returns one text, such as JSON made by SQLite. Returns null without a row. */
   readText(statement: Statement): Promise<string | null>
+  /**
+   * Resolves when what is in memory of tables, tokens and settings is as new as the database was at the call. To be called
+   * before each request. null: only this service changes the database, so memory is always as new.
+   */
+  readonly catchUp: (() => Promise<void>) | null
   /** Returns the steps of SQLite's query plan for `read`. Does not run the statement. */
   plan(statement: Statement): Promise<readonly string[]>
   /**
@@ -162,8 +174,13 @@ export interface Database extends Scans {
      */
     restore(backup: string, options: RestoreOptions): Promise<void>
   }
-  /** Adds a listener for commits of other programs. After such a commit every cache must be read again. */
+  /** Adds a listener for commits of other programs. After such a commit cached numbers of records must be read again. */
   onExternalCommit(listener: () => void): void
+  /**
+   * Adds the listener that reads again what is in memory of tables, tokens and settings: another program or service may have
+   * changed it. A cluster waits for it.
+   */
+  onStaleMemory(listener: () => Promise<unknown>): void
   fileSizes(): Promise<FileSizes>
   /** Returns the finished work since the start, and the pending work. */
   counts(): EngineCounts
@@ -184,4 +201,12 @@ export class UnexpectedChanges extends Error {
     super(`Statement ${statement} of the unit changed another number of rows than expected.`)
     this.statement = statement
   }
+}
+
+/**
+ * Another service has changed tables, tokens or settings since the unit was made from them. Nothing was changed, and memory is
+ * as new as the database again.
+ */
+export class StaleMemory extends Error {
+  override readonly name = 'StaleMemory'
 }

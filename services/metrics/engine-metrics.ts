@@ -1,4 +1,4 @@
-import type { EngineCounts, ScanCounts } from '../engine/counts.ts'
+import type { ClusterCounts, EngineCounts, ScanCounts } from '../engine/counts.ts'
 import type { Database, FileSizes } from '../engine/database.ts'
 import { createHistogram } from './histogram.ts'
 import type { Figure, Metrics } from './metrics.ts'
@@ -51,6 +51,26 @@ const COUNTS: readonly (readonly [Definition, (counts: EngineCounts) => number])
     ({ cachedSql }) => cachedSql
   ]
 ]
+
+const CLUSTER: readonly (readonly [Definition, (counts: ClusterCounts) => number])[] = [
+  [
+    counter('rowhouse_cluster_retries_total', 'Requests to the cluster that were sent again.'),
+    ({ retries }) => retries
+  ],
+  [
+    counter('rowhouse_cluster_reloads_total', 'How often another service changed tables, tokens or settings.'),
+    ({ reloads }) => reloads
+  ]
+]
+
+/** Adds the metrics of a cluster. */
+const addCluster = (metrics: Metrics, { counts }: Pick<Database, 'counts'>) => {
+  const read = () => counts().cluster as ClusterCounts
+  for (const [definition, of] of CLUSTER) metrics.add({ ...definition, read: () => of(read()) })
+  const help = 'The node that gets the requests of this service: the leader, if it is known.'
+  const readNode = () => [{ labels: { node: read().node }, value: 1 }]
+  metrics.add({ ...gauge('rowhouse_cluster_node', help), labels: ['node'], read: readNode })
+}
 
 const FILES: readonly (readonly [Definition, (sizes: FileSizes) => number])[] = [
   [gauge('rowhouse_database_bytes', 'Size of the database file.'), ({ database }) => database],
@@ -110,4 +130,5 @@ export const addEngineMetrics = (metrics: Metrics, db: Database) => {
     metrics.add({ ...definition, labels: ['pool'], read: readPools })
   }
   addWriteBatches(metrics, db)
+  if (db.counts().cluster) addCluster(metrics, db)
 }

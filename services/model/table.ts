@@ -1,4 +1,5 @@
 import type { Field, ForeignKey, JsonType, SearchIndex, Table } from '../../schemas/table.ts'
+import type { SqlValue } from './sql-value.ts'
 import type { Conflicts } from './unique-key.ts'
 
 /** What the CHECK constraints of a table require of the values of one column. NULL passes every check. */
@@ -98,6 +99,10 @@ export const isRequired = (structure: Structure, column: Column) =>
 export const isNullable = ({ isRowidKey }: Structure, { isPrimary, isNotNull }: Column) =>
   !isNotNull && !(isPrimary && isRowidKey)
 
+/** Returns the name of the rowid if a later statement finds the same record by it; null: by the key. */
+export const lastingRowid = ({ structure, hasPassingRowid }: Pick<RegisteredTable, 'structure' | 'hasPassingRowid'>) =>
+  hasPassingRowid ? null : structure.rowid
+
 /** Where the build of a search index is. */
 export interface BuildProgress {
   /** Differs for each build. */
@@ -166,6 +171,21 @@ export interface HiddenSource {
 /** By the name of a field. */
 export type HiddenSources = ReadonlyMap<string, readonly HiddenSource[]>
 
+/** Why the nodes of a cluster would store different values. */
+export interface Unreplicable {
+  /** What the sentence is about: "the trigger 'logged' of 'cats'". */
+  readonly subject: string
+  readonly cause: string
+  /** What to do. */
+  readonly remedy: string
+}
+
+export interface TimeDefault {
+  readonly column: Column
+  /** Returns the default at a time in epoch milliseconds. */
+  valueAt(now: number): SqlValue
+}
+
 /** A table as the registry holds it in memory. Immutable: a change makes a new one. */
 export interface RegisteredTable
   extends Omit<
@@ -195,6 +215,12 @@ export interface RegisteredTable
   /** A trigger that a write reaches has a conflict clause, or writes to a table that declares one. */
   readonly hasConflictTriggers: boolean
   readonly searchIndex: TableSearchIndex
+  /** Why the nodes of a cluster would store different values. Absent: they store the same ones, or there is one file. */
+  readonly unreplicable?: Unreplicable
+  /** A table of a cluster whose rowid is no column. VACUUM of a node may change it, so later statements use the key. */
+  readonly hasPassingRowid?: true
+  /** The columns of a cluster whose default depends on the time, so that each insert sets them. */
+  readonly timeDefaults?: readonly TimeDefault[]
 }
 
 /** A row of the registry whose choices cannot be read. It is listed, and can only be unregistered. */

@@ -47,12 +47,12 @@ interface UpsertRequest {
 
 /** Records of registered tables. Each call takes the caller's access to the table. Records are JSON text. */
 export const createRecordService = (options: RecordServiceOptions) => {
-  const { db, clock, totals } = options
+  const { db, clock } = options
   const planner = createPlanner(db)
   const read = createRead({ db, planner })
   const operations = createOperations({ ...options, planner, read })
   const estimate = createWorkEstimates({ ...options, planner })
-  const { commit, once } = createRetries({ db, clock, commit: createCommit({ db, totals, estimate }) })
+  const { commit, once } = createRetries({ db, clock, commit: createCommit({ ...options, estimate }) })
   const { list, query } = createLists({ ...options, planner })
   const { aggregate } = createAggregates(options)
   const countReferrers = createCountReferrers({ ...options, read })

@@ -44,7 +44,7 @@ export const selectReferring = (table: string): Statement => ({
 
 /**
  * Selects all declarations of the file as one JSON text. ANALYZE creates tables that no declaration names. By name: VACUUM
- * changes the order of the rows, and any program may run it.
+ * changes the order of the rows, and each node of a cluster runs it when it wants.
  */
 export const selectAllDeclarations: Statement = statement(
   `SELECT json_group_array(json_array(type, name, tbl_name, sql) ORDER BY type, name) AS text FROM main.sqlite_schema

@@ -1,4 +1,4 @@
-import type { RegisteredTable, Structure } from '../model/table.ts'
+import { lastingRowid, type RegisteredTable } from '../model/table.ts'
 import { boundedText, type Rows } from './bounded-text.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
@@ -63,16 +63,19 @@ export const exportByKey = (selection: Selection, lines: RecordLines, step: KeyS
   return stepOf({ select, params }, lines, step.maxBytes, last)
 }
 
-/** The columns that identify a row during an export: the rowid, which is never NULL, or the key without a rowid. */
-const rowKey = ({ rowid, key }: Structure) => (rowid === null ? key : [rowid])
+/** The columns that identify a row during an export: the rowid, which is never NULL, or the key without a lasting rowid. */
+const rowKey = (table: RegisteredTable) => {
+  const rowid = lastingRowid(table)
+  return rowid === null ? table.structure.key : [rowid]
+}
 
 /** The number of columns that `selectKeys` selects. */
-export const countKeyColumns = ({ structure }: RegisteredTable) => rowKey(structure).length
+export const countKeyColumns = (table: RegisteredTable) => rowKey(table).length
 
 /** Selects the keys of all rows in the order of the export. Sorts and filters in a reader thread. */
 export const selectKeys = (selection: Selection): Statement => {
   const { table } = selection
-  const keys = rowKey(table.structure).map((name) => columnRef(table.name, name))
+  const keys = rowKey(table).map((name) => columnRef(table.name, name))
   return {
     sql: `SELECT ${keys.join(', ')} ${selectedRows(selection)} ORDER BY ${orderBy(selection)}`,
     params: selectedParams(selection)
@@ -99,9 +102,7 @@ export const exportCollected = (
   step: CollectedStep
 ): Statement => {
   const { collected, maxBytes } = step
-  const match = rowKey(table.structure).map((name, index) =>
-    isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`)
-  )
+  const match = rowKey(table).map((name, index) => isExactly(columnRef(table.name, name), `${COLLECTED}.k${index}`))
   if (rule) match.push(rule.sql)
   const select = (expression: string) =>
     selectCollected(collected, `(SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')})`)

@@ -245,7 +245,8 @@ export const recordStatements = (
     return { changes: CHANGES, record: `iif(${CHANGES} = 1, ${record}, NULL)`, params }
   }
 
-  const tagMatches = ` AND ${dialect.recordTag(json)} IN (SELECT value FROM temp.json_each(?))`
+  const compared = dialect.comparedText(json)
+  const tagMatches = ` AND ${compared} IN (SELECT value FROM temp.json_each(?))`
 
   const tagged = (condition: string, ifMatch: IfMatch) => (ifMatch ? condition + tagMatches : condition)
 
@@ -258,7 +259,13 @@ export const recordStatements = (
   /** The part of a cache key for these extensions. */
   const extensionKey = (returned: ReturnedState, ifMatch: IfMatch) => (ifMatch ? `${returned} tagged` : returned)
 
-  const tagParams = (ifMatch: IfMatch) => (ifMatch ? [JSON.stringify(ifMatch)] : [])
+  const readCompared = (key: readonly Param[]) => (): Statement<Param> => ({
+    sql: `SELECT ${json} AS record, ${compared} AS compared FROM ${name} WHERE ${match}`,
+    params: key
+  })
+
+  const tagParams = (ifMatch: IfMatch, key: readonly Param[]) =>
+    ifMatch ? [dialect.tagsParam(ifMatch, readCompared(key))] : []
 
   const isUnchanged = (assignment: Assignment) => {
     const isEqual = `${refOf(assignment[0].name)} IS ?`
@@ -297,7 +304,7 @@ export const recordStatements = (
     const sql = cached(kind, [...changed, ...namesOf(unchanged)], () =>
       extended(composeUpdate(changed, unchanged), returned, ifMatch)
     )
-    const conditionParams = [...key, ...unchanged.flatMap(sameInJson), ...tagParams(ifMatch)]
+    const conditionParams = [...key, ...unchanged.flatMap(sameInJson), ...tagParams(ifMatch, key)]
     const params = [...valuesOf(assignments), ...timestamp.params(now), ...conditionParams]
     const checks = uniqueChecks(table, assignments.map(toNewValue), () => ({
       where: tagged(matchUnchanged(unchanged), ifMatch),
@@ -322,7 +329,7 @@ export const recordStatements = (
     const sql = cached(`increment ${extensionKey(returned, ifMatch)}`, [column.name], () =>
       extended(composeIncrement(column), returned, ifMatch)
     )
-    const conditionParams = [...key, count, count, count, ...tagParams(ifMatch)]
+    const conditionParams = [...key, count, count, count, ...tagParams(ifMatch, key)]
     const sum = { name: column.name, sql: `${beforeOf(column)} + ?`, param: count }
     const checks = uniqueChecks(table, [sum], () => ({
       where: tagged(matchIncrement(column), ifMatch),
@@ -335,7 +342,7 @@ export const recordStatements = (
   /** RETURNING shows the record as it was. */
   const remove = (key: readonly Param[], returned: 'nothing' | 'changed', ifMatch: IfMatch): Statement<Param> => ({
     sql: cached(`delete ${extensionKey(returned, ifMatch)}`, [], () => extended(removeSql, returned, ifMatch)),
-    params: [...key, ...tagParams(ifMatch)],
+    params: [...key, ...tagParams(ifMatch, key)],
     expect: 1
   })
 

@@ -1,5 +1,5 @@
 import type { SqlValue } from '../model/sql-value.ts'
-import type { RegisteredTable } from '../model/table.ts'
+import { lastingRowid, type RegisteredTable } from '../model/table.ts'
 import { type Condition, comparedColumn } from './conditions.ts'
 import { type Dialect, tableGuard } from './dialect.ts'
 import { columnRef, identifier } from './identifiers.ts'
@@ -59,8 +59,9 @@ export const orderClause = (selection: Pick<Selection, 'table' | 'order'>) =>
  * Makes the order total, except for a view without a key. The key breaks ties. The rowid breaks ties between keys that are
  * NULL, and the bytes of a key those between keys that are equal by a collation.
  */
-export const totalOrder = ({ structure }: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
-  const { key, rowid, hasCollatedKey } = structure
+export const totalOrder = (table: RegisteredTable, order: readonly OrderItem[]): readonly OrderItem[] => {
+  const { key, hasCollatedKey } = table.structure
+  const rowid = lastingRowid(table)
   const last = rowid === null ? key : [...key, rowid]
   const missing = [...new Set(last)].filter((name) => !order.some((item) => isOwn(item, name)))
   const bytes = hasCollatedKey ? key : []

@@ -18,7 +18,19 @@ export const statement = (sql: string, params: readonly SqlValue[] = []): Statem
 /** A value that an earlier statement of the same unit stores: see `unit-values.ts`. */
 export class UnitValue {}
 
-export type Param = SqlValue | UnitValue
+/** The expected entity tags of a record, for an engine that has no function for tags: it compares texts of the record. */
+export class RecordTags {
+  readonly tags: readonly string[]
+  /** Selects the `record` as JSON text, and its `compared` text. */
+  readonly read: Statement<Param>
+
+  constructor(tags: readonly string[], read: Statement<Param>) {
+    this.tags = tags
+    this.read = read
+  }
+}
+
+export type Param = SqlValue | UnitValue | RecordTags
 
 /** A condition for rows, in SQL. */
 export interface RowCondition {
@@ -27,7 +39,7 @@ export interface RowCondition {
 }
 
 /** Whether the value is known before the unit runs. */
-export const isValue = (param: Param): param is SqlValue => !(param instanceof UnitValue)
+export const isValue = (param: Param): param is SqlValue => !(param instanceof UnitValue || param instanceof RecordTags)
 
 /** Rows as a part of FROM: a table, or a subquery in parentheses with its parameters. It needs an alias. */
 export interface RowSource {
@@ -53,4 +65,8 @@ export interface UnitOptions {
   readonly keepsBroken?: boolean
   /** Milliseconds after which no other statement begins, and the unit fails. */
   readonly maxMs?: number
+  /** The unit was made from tables and rights in memory: it fails with `StaleMemory` if another service has changed them. */
+  readonly usesMemory?: boolean
+  /** The unit changes nothing that other services have in memory, although it writes to its tables. */
+  readonly keepsMemory?: boolean
 }

@@ -75,7 +75,7 @@ const hasValues = (statement: Statement<Param>): statement is Statement =>
 export const toUnit = (statements: Unit<Param>): Unit => {
   if (statements.every(hasValues)) return statements
   const numbers = new Map<UnitValue, bigint>()
-  const toValue = (param: Param) => (isValue(param) ? param : (numbers.get(param) as bigint))
+  const toValue = (param: Param) => (isValue(param) ? param : (numbers.get(param as UnitValue) as bigint))
   const unit = statements.map(({ stores, ...statement }): Statement => {
     if (stores) numbers.set(stores, BigInt(numbers.size))
     const params = stores ? [numbers.get(stores) as bigint, ...statement.params] : statement.params

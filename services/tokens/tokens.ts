@@ -251,7 +251,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     const used = [...byId.values()].filter(({ lastUsedAt, savedUse }) => lastUsedAt !== savedUse)
     if (used.length === 0) return
     const uses = used.map(({ id, lastUsedAt }) => [id, lastUsedAt as number] as const)
-    await db.write([saveUses(uses)])
+    await db.write([saveUses(uses)], { keepsMemory: true })
     for (const [id, usedAt] of uses) {
       const entry = byId.get(id)
       if (entry) entry.savedUse = usedAt

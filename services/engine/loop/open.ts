@@ -94,7 +94,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     viewProcesses: viewScans.countProcesses(),
     stagings: stagings.counts(),
     unreadCharacters: unread.characters(),
-    cachedSql: connection.countCachedSql()
+    cachedSql: connection.countCachedSql(),
+    cluster: null
   })
 
   const close = async () => {
@@ -108,6 +109,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
   return {
     dialect: createSqliteDialect(),
+    replication: null,
     ...readBatches,
     scan: readers.scan,
     chunkScan: readers.chunkScan,
@@ -119,7 +121,10 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     unread,
     stage: stagings.stage,
     backups,
+    catchUp: null,
     onExternalCommit: (listener) => listeners.push(listener),
+    // The listener logs its failures. Memory is older than the file until it has ended: another program may write at any time.
+    onStaleMemory: (listener) => listeners.push(() => listener().catch(() => {})),
     fileSizes: () => fileSizes(path),
     counts,
     onWriteBatch: (listener) => batchListeners.push(listener),

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
-import { overloaded } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { HeldReader, OnTime, ScanCaller } from '../database.ts'
@@ -10,12 +9,12 @@ import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { readerFile } from '../thread-files.ts'
 import { createChunkScan } from './chunk-scan.ts'
 import { collectedKeys, collectKeys } from './collected-keys.ts'
-import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
+import { createHolders } from './holders.ts'
+import { createSlots } from './slots.ts'
 import { toReadError } from './sqlite-errors.ts'
 
 /** One caller can use all but one, so that the scans of others never wait for those of one caller alone. */
 export const READER_THREADS = Math.max(2, availableParallelism()) + 1
-const MAX_HELD_READERS = 2
 /** MiB. The texts of a statement are garbage soon after, and would fill a larger young generation. */
 const YOUNG_GENERATION_SIZE = 3
 
@@ -24,7 +23,8 @@ const filename = fileURLToPath(readerFile)
 /** Reader threads isolate unbounded work from the event loop. They start with the first scan. */
 export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const stop = new Int32Array(new SharedArrayBuffer(4))
-  const held = new Map<Promise<Piscina>, ScanCaller>()
+  const holders = createHolders()
+  const held = new Set<Promise<Piscina>>()
   let shared: Promise<Piscina> | undefined
 
   const slots = createSlots(READER_THREADS, READER_THREADS - 1)
@@ -75,22 +75,10 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     await pool.close({ force: true })
   }
 
-  /** One token must not hold all readers: its client may read slowly, or not at all. */
-  const assertMayHold = ({ kind, id }: ScanCaller) => {
-    if (held.size >= MAX_HELD_READERS)
-      throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
-    const isHolding = [...held.values()].some((holder) => holder.kind === kind && holder.id === id)
-    if (kind === 'token' && isHolding)
-      throw overloaded(
-        'A sorted or filtered export of this token is running. Try again when it has ended.',
-        RETRY_AFTER_SECONDS
-      )
-  }
-
   const hold = (caller: ScanCaller): HeldReader => {
-    assertMayHold(caller)
+    const free = holders.hold(caller)
     const pool = startPool(1)
-    held.set(pool, caller)
+    held.add(pool)
     const scanHeld = (request: ScanRequest) => scanIn(pool, request)
     return {
       scan: scanHeld,
@@ -98,6 +86,7 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
       collect: (keys: Statement, keyCount: number) => collectKeys(scanHeld, keys, keyCount),
       collected: collectedKeys,
       release: async () => {
+        free()
         held.delete(pool)
         await end(pool)
       }
@@ -107,8 +96,8 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   /** Stops running scans first: the end of a thread waits for its statement. */
   const close = async () => {
     Atomics.store(stop, 0, 1)
-    await Promise.all([...(shared ? [shared] : []), ...held.keys()].map(end))
+    await Promise.all([...(shared ? [shared] : []), ...held].map(end))
   }
 
-  return { scan, chunkScan, hold, close, counts: slots.counts, countHeld: () => held.size }
+  return { scan, chunkScan, hold, close, counts: slots.counts, countHeld: holders.count }
 }

@@ -3,7 +3,7 @@ import type { Row } from '../../model/sql-value.ts'
 import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { Database, HeldReader, OnTime, ScanCaller } from '../database.ts'
 import { SCAN_LIMIT_MS, type ScanRequest } from '../reader/scan.ts'
-import type { Trial } from '../reader/trial.ts'
+import type { Trial, TrialSource } from '../reader/trial.ts'
 import { engineStopped } from '../shared/plain-error.ts'
 import { collectedKeys, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
@@ -14,10 +14,14 @@ import { startViewProcess, type ViewProcess, type ViewProcessOptions } from './v
 const MAX_PROCESSES = 3
 const IDLE_MS = 60_000
 
-type Options = Pick<ViewProcessOptions, 'file' | 'cacheSize'> & Partial<ViewProcessOptions>
+type Options = Pick<ViewProcessOptions, 'file' | 'cacheSize'> &
+  Partial<ViewProcessOptions> & {
+    /** Reads the schema for trials and descriptions. Absent: they read that of the file. */
+    readonly readSource?: () => Promise<TrialSource>
+  }
 
 /** Runs statements on SQL views in processes of their own. A process starts with the first statement. */
-export const createViewScans = (options: Options) => {
+export const createViewScans = ({ readSource, ...options }: Options) => {
   // One process stays free for other callers, because the views of one caller may never end.
   const slots = createSlots(MAX_PROCESSES, MAX_PROCESSES - 1)
   const processes = new Set<ViewProcess>()
@@ -68,7 +72,8 @@ export const createViewScans = (options: Options) => {
   /** Runs in a process that can be killed, because a trial compiles all views of the file, which can run without an end. */
   const tryChange = (unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial> =>
     slots.run(caller, async () => {
-      const outcome = await inFree((process) => process.tryChange({ trial: unit, options }))
+      const source = await readSource?.()
+      const outcome = await inFree((process) => process.tryChange({ trial: unit, options, source }))
       if ('error' in outcome) throw toDomainError(outcome.error)
       return outcome.trial
     })
@@ -76,7 +81,10 @@ export const createViewScans = (options: Options) => {
   /** Descriptions do not wait for scans, which may take long. They run one at a time, in one more process if none is free. */
   const describe = async (view: string, caller: ScanCaller): Promise<Row> => {
     await caller.confirm()
-    const described = describing.then(() => inFree((process) => runIn(process, { sql: '', params: [], view })))
+    const described = describing.then(async () => {
+      const declared = (await readSource?.())?.rows
+      return inFree((process) => runIn(process, { sql: '', params: [], view, declared }))
+    })
     describing = described.catch(() => {})
     const [row] = await described
     await caller.confirm()

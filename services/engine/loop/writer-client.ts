@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { DomainError, overloaded } from '../../model/errors.ts'
+import { DomainError } from '../../model/errors.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteBatch, WriteCounts } from '../counts.ts'
 import type { WriteResult } from '../database.ts'
@@ -14,10 +14,10 @@ import {
   type WriterRequest
 } from '../shared/message.ts'
 import { engineStopped, type PlainError } from '../shared/plain-error.ts'
-import { sizeOf } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
 import { writerFile } from '../thread-files.ts'
 import { UpgradeState, type WriterOptions, type WriterThreadData } from '../writer/open-writer.ts'
+import { hasTooMuchPending, outcomeUnknown, sizeOfUnit, tooManyWrites } from './pending-units.ts'
 import { toDomainError } from './sqlite-errors.ts'
 import { createTaskSequence } from './task-sequence.ts'
 
@@ -26,11 +26,6 @@ import { createTaskSequence } from './task-sequence.ts'
  * other requests: at 32 connections a third more creates per second than with one message per tick.
  */
 const MAX_UNITS_PER_MESSAGE = 16
-/** Pending units, queued and in flight: about 100 ms of work. */
-const MAX_PENDING_UNITS = 4096
-/** Characters and bytes of the parameters of pending units. The unit that reaches the limit is accepted. */
-const MAX_PENDING_SIZE = 64 * 2 ** 20
-
 interface PendingUnit extends UnitWithOptions {
   readonly size: number
   /** When the unit arrived, by `performance.now()`. */
@@ -55,12 +50,6 @@ interface WriterEvents {
   readonly onDeath: (cause: Error) => void
 }
 
-const sizeOfUnit = (unit: Unit) => {
-  let size = 0
-  for (const { params } of unit) size += sizeOf(params)
-  return size
-}
-
 const settle = ({ resolve, reject }: PendingUnit, outcome: Outcome) =>
   'error' in outcome ? reject(toDomainError(outcome.error)) : resolve(outcome)
 
@@ -71,12 +60,6 @@ const RESTORE_RETRY_S = 5
 const restoreRunning = () =>
   new DomainError('RESTORE_RUNNING', 'A backup is being restored. Nothing can be changed until this is done.', {
     retryAfter: RESTORE_RETRY_S
-  })
-
-/** The unit was in flight when the thread ended: it may have been committed. A retry without a key may run it twice. */
-const outcomeUnknown = () =>
-  new DomainError('OUTCOME_UNKNOWN', 'The database engine failed while this change was in flight.', {
-    hint: 'The change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
   })
 
 interface WriterClientOptions extends WriterOptions {
@@ -195,9 +178,9 @@ export const startWriter = async (
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(stopped())
       if (isPaused) return reject(restoreRunning())
-      if (countPending() >= MAX_PENDING_UNITS || pendingSize >= MAX_PENDING_SIZE) {
+      if (hasTooMuchPending(countPending(), pendingSize)) {
         refused += 1
-        return reject(overloaded('Too many writes are pending. Try again.', 1))
+        return reject(tooManyWrites())
       }
       const size = sizeOfUnit(unit)
       pendingSize += size

@@ -1,10 +1,11 @@
 import type { Row } from '../../model/sql-value.ts'
+import type { Declared } from '../../sql/declared.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { CACHED_SQL_OF_READER, type Connection, openConnection } from '../shared/connection.ts'
 import { createGarbageCount } from '../shared/garbage.ts'
 import { engineStopped, type PlainError, toPlainError } from '../shared/plain-error.ts'
 import { sizeOfRows } from '../shared/size.ts'
-import { describePreparedView } from './view-description.ts'
+import { describeDeclaredView, describePreparedView } from './view-description.ts'
 
 export interface ReaderOptions {
   readonly file: string
@@ -19,6 +20,8 @@ export interface ScanRequest extends Statement {
   readonly textBuffer?: SharedArrayBuffer
   /** Describes this SQL view instead of running the statement. */
   readonly view?: string
+  /** The declarations of the view, and of all that it reads. Absent: those of the file. */
+  readonly declared?: readonly Declared[] | undefined
 }
 
 export type ScanOutcome = { readonly rows: readonly Row[] } | { readonly error: PlainError }
@@ -75,11 +78,12 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
     return opened
   }
 
-  return ({ sql, params, textBuffer, view }: ScanRequest): ScanOutcome => {
+  return ({ sql, params, textBuffer, view, declared }: ScanRequest): ScanOutcome => {
     countGarbage(lastSize)
     lastSize = 0
     deadline = clock() + SCAN_LIMIT_MS
     try {
+      if (view !== undefined && declared) return { rows: [describeDeclaredView(declared, view)] }
       connection ??= open()
       if (view !== undefined) return { rows: [describePreparedView(connection, view)] }
       const { rows } = connection.run(sql, params)

@@ -9,7 +9,7 @@ import { type BrokenObject, type Compilation, compileAll } from './compilation.t
 import { copySchema, readDeclared } from './schema-copy.ts'
 
 /** The schema of which a copy is made, in one snapshot. */
-interface TrialSource {
+export interface TrialSource {
   /** The result of `selectAllDeclarations`. */
   readonly declarations: string
   readonly rows: readonly Declared[]
@@ -19,6 +19,8 @@ interface TrialSource {
 export interface TrialRequest {
   readonly trial: Unit
   readonly options?: UnitOptions | undefined
+  /** Absent: the schema of the file. */
+  readonly source?: TrialSource | undefined
 }
 
 /** A view whose columns have other names after the change. */
@@ -148,7 +150,7 @@ export const createTrial =
   (options: TrialOptions) =>
   (request: TrialRequest): TrialOutcome => {
     try {
-      return { trial: tryOnCopy(readSource(options), request) }
+      return { trial: tryOnCopy(request.source ?? readSource(options), request) }
     } catch (error) {
       return { error: toPlainError(error) }
     }

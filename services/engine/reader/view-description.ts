@@ -1,7 +1,9 @@
 import type { Row } from '../../model/sql-value.ts'
+import type { Declared } from '../../sql/declared.ts'
 import { identifier } from '../../sql/identifiers.ts'
 import { describeView, viewSources } from '../../sql/view-sources.ts'
 import type { Connection } from '../shared/connection.ts'
+import { copySchema } from './schema-copy.ts'
 
 /** The instructions that open a table or an index: https://sqlite.org/opcode.html */
 const OPENING = new Set(['OpenRead', 'ReopenIdx'])
@@ -38,3 +40,13 @@ const describe = (connection: Connection, name: string): Row => {
 /** Describes an SQL view, and what it reads, in one snapshot. Prepares it, which fails with SQLite's reason. Does not run it. */
 export const describePreparedView = (connection: Connection, name: string): Row =>
   connection.raw.transaction(() => describe(connection, name))()
+
+/** Describes an SQL view of these declarations as `describePreparedView` does, on a copy of the schema. */
+export const describeDeclaredView = (declared: readonly Declared[], name: string): Row => {
+  const copy = copySchema(declared)
+  try {
+    return describePreparedView(copy, name)
+  } finally {
+    copy.close()
+  }
+}

@@ -19,7 +19,10 @@ export const createSqliteDialect = (): Dialect => {
   const remainder = randomInt(divisor)
   return {
     base64: (value) => `base64(${value})`,
-    recordTag: (json) => `record_tag(${json})`,
+    comparedText: (json) => `record_tag(${json})`,
+    computesTags: true,
+    tagsParam: (tags) => JSON.stringify(tags),
+    schemaVersion: '(SELECT schema_version FROM temp.pragma_schema_version)',
     scanGuard: (rowid) => (rowid === null ? 'alive()' : `(abs(${rowid} % ${divisor}) <> ${remainder} OR alive())`)
   }
 }

@@ -1,6 +1,7 @@
 import type { IntegerFormat } from '../../../schemas/token.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { Column } from '../../model/table.ts'
+import type { StagedColumn } from '../../sql/staged.ts'
 import type { StagedSelection } from '../../sql/staged-checks.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import type { ImportErrors } from './import-errors.ts'
@@ -76,8 +77,19 @@ export interface StagedStep {
   readonly rows: number
 }
 
+/** Values of the records of a range. */
+export interface StagedRows {
+  readonly columns: readonly StagedColumn[]
+  /** A condition about the file. */
+  readonly condition: string
+  /** The last position before the range; null for the first one. */
+  readonly after: SqlValue
+  readonly last: SqlValue
+}
+
 export interface StagingThreadOptions extends StagingRequest {
-  readonly servedFile: string
+  /** null: checks are about the staging file alone. */
+  readonly servedFile: string | null
   readonly stagingFile: string
 }
 
@@ -94,6 +106,8 @@ export interface StagingCalls {
   end: { readonly argument: undefined; readonly result: StagedFile }
   check: { readonly argument: readonly StagedCheck[]; readonly result: ImportErrors }
   step: { readonly argument: StepRange; readonly result: StagedStep }
+  /** Returns the rows as JSON text: see `json-rows.ts`. */
+  rows: { readonly argument: StagedRows; readonly result: string }
 }
 
 export type StagingMethod = keyof StagingCalls

@@ -1,9 +1,10 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { identifier } from '../../sql/identifiers.ts'
-import { LINE_COLUMN, positionName, STAGED_TABLE } from '../../sql/staged.ts'
+import { joinRows, rowJson } from '../../sql/json-rows.ts'
+import { LINE_COLUMN, positionName, STAGED_TABLE, selectStaged } from '../../sql/staged.ts'
 import { joinTerms } from '../../sql/terms.ts'
-import type { StagedStep, StagingThreadOptions, StepRange } from './protocol.ts'
+import type { StagedRows, StagedStep, StagingThreadOptions, StepRange } from './protocol.ts'
 import { createRecordInserts, type OnRefused } from './record-inserts.ts'
 import { createRefusals } from './refusals.ts'
 
@@ -89,6 +90,16 @@ export const openStagedTable = (options: StagingThreadOptions) => {
         )
         .get(...(after === null ? [] : [after]), rows, maxBytes ?? 1) as { last: SqlValue; rows: bigint }
       return { last: row.last, rows: Number(row.rows) }
+    },
+    rows: ({ columns, condition, after, last }: StagedRows): string => {
+      const range = after === null ? `${position} <= ?` : `${position} > ? AND ${position} <= ?`
+      const records = selectStaged(columns, TABLE, `${condition} AND ${range}`)
+      const row = rowJson(columns.map(({ name }) => identifier(name)))
+      const params = after === null ? [last] : [after, last]
+      return db
+        .prepare<unknown[], string>(`SELECT ${joinRows(row)} FROM ${records}`)
+        .pluck()
+        .get(...params) as string
     }
   }
 }

@@ -63,7 +63,8 @@ const createMethods = (options: StagingThreadOptions, table: StagedTable): Metho
       return { ...table.finish(), fields: records.fields(), errors: records.errors() }
     },
     check: (checks) => runChecks(options, checks),
-    step: table.step
+    step: table.step,
+    rows: table.rows
   }
 }
 

@@ -8,19 +8,19 @@ const BUSY_TIMEOUT_MS = 2000
 /** MiB of database pages. */
 const CACHE_SIZE = 16
 
-/** Compares the staged records with the stored ones, on a connection that cannot write. */
+/** Runs checks of the staged records on a connection that cannot write. It reads the stored records, too, if it may. */
 export const runChecks = (
   { servedFile, stagingFile }: StagingThreadOptions,
   checks: readonly StagedCheck[]
 ): ImportErrors => {
   const connection = openConnection({
-    file: servedFile,
+    file: servedFile ?? stagingFile,
     readonly: true,
     busyTimeout: BUSY_TIMEOUT_MS,
     cacheSize: CACHE_SIZE
   })
   try {
-    connection.raw.exec(`ATTACH ${textLiteral(stagingFile)} AS staged`)
+    if (servedFile !== null) connection.raw.exec(`ATTACH ${textLiteral(stagingFile)} AS staged`)
     return joinErrors(
       checks.map((check) => {
         const { sql, params } = selectWrong(check, recordsInFile(check), MAX_IMPORT_ERRORS)

@@ -1,4 +1,5 @@
 import { API_VERSION } from '../../model/version.ts'
+import type { Statement } from '../../sql/statement.ts'
 import type { Connection } from '../shared/connection.ts'
 
 /** The prefix of the tables of this service, which are in the same file as the tables that it serves. */
@@ -21,7 +22,7 @@ const CHOICES_OF_STRUCTURE = `json_object('version', 1, 'autoTimestamps', struct
  * One entry per version. Each runs in a transaction of its own, and is never edited once released. The version is stored
  * in a table of this service: `user_version` and `application_id` of an imported file belong to its application.
  */
-const migrations: readonly (readonly string[])[] = [
+export const migrations: readonly (readonly string[])[] = [
   [
     `CREATE TABLE _rowhouse_admins (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -178,26 +179,43 @@ const migrations: readonly (readonly string[])[] = [
   ]
 ]
 
+export const CREATE_META =
+  'CREATE TABLE IF NOT EXISTS _rowhouse_meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID'
+
+export const HAS_META = "SELECT 1 FROM sqlite_schema WHERE name = '_rowhouse_meta'"
+
+/** max() returns NULL without a row. */
+export const SELECT_VERSION = "SELECT max(value) AS version FROM _rowhouse_meta WHERE key = 'version'"
+
+/** Stores the version of our tables, and that of this program. */
+export const storeVersion = (version: number): Statement => ({
+  sql: "INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', ?), ('program', ?)",
+  params: [BigInt(version), API_VERSION]
+})
+
 const currentVersion = (connection: Connection) => {
-  const hasTable = connection.value("SELECT 1 FROM sqlite_schema WHERE name = '_rowhouse_meta'") !== undefined
-  // max() returns NULL without a row.
-  return hasTable ? Number(connection.value("SELECT max(value) FROM _rowhouse_meta WHERE key = 'version'")) : 0
+  const hasTable = connection.value(HAS_META) !== undefined
+  return hasTable ? Number(connection.value(SELECT_VERSION)) : 0
 }
 
 /** The version of our tables after all migrations. */
 export const LATEST_VERSION = migrations.length
 
-/** Returns the first version of Rowhouse that can use the file, which has stored it. */
-const neededProgram = ({ value }: Connection) =>
-  value("SELECT coalesce(max(value) || ' or later', 'in a later version') FROM _rowhouse_meta WHERE key = 'program'")
+/** Selects the first version of Rowhouse that can use the file, which has stored it. */
+export const NEEDED_PROGRAM =
+  "SELECT coalesce(max(value) || ' or later', 'in a later version') AS program FROM _rowhouse_meta WHERE key = 'program'"
+
+/** `name`: of the file or of the cluster. */
+export const newerVersion = (name: string, version: number, program: string) =>
+  new Error(
+    `${name} was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${LATEST_VERSION}). Start Rowhouse ${program}.`
+  )
 
 /** Returns the version of our tables, 0 without them. Writes nothing. @throws if a newer Rowhouse has written to the file */
 export const readVersion = (connection: Connection) => {
   const version = currentVersion(connection)
   if (version <= LATEST_VERSION) return version
-  throw new Error(
-    `${connection.raw.name} was last used by a newer Rowhouse (its schema has version ${version}, this one supports ${LATEST_VERSION}). Start Rowhouse ${neededProgram(connection)}.`
-  )
+  throw newerVersion(connection.raw.name, version, String(connection.value(NEEDED_PROGRAM)))
 }
 
 /** Whether the file has tables of an older Rowhouse. A file without any is only added to. */
@@ -207,15 +225,13 @@ export const isOlder = (version: number) => version > 0 && version < LATEST_VERS
 export const migrate = (connection: Connection) => {
   const { run } = connection
   const version = readVersion(connection)
-  run('CREATE TABLE IF NOT EXISTS _rowhouse_meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID', [])
+  run(CREATE_META, [])
   for (const [index, statements] of migrations.entries()) {
     if (index < version) continue
     connection.raw.transaction(() => {
       for (const sql of statements) connection.raw.exec(sql)
-      run("INSERT OR REPLACE INTO _rowhouse_meta VALUES ('version', ?), ('program', ?)", [
-        BigInt(index + 1),
-        API_VERSION
-      ])
+      const { sql, params } = storeVersion(index + 1)
+      run(sql, params)
     })()
   }
 }

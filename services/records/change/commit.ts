@@ -1,10 +1,13 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
+import { type Database, StaleMemory, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import { sizeOf } from '../../engine/shared/size.ts'
 import type { Caller } from '../../model/caller.ts'
-import { DomainError } from '../../model/errors.ts'
-import type { Param, Statement, Unit, UnitOptions } from '../../sql/statement.ts'
+import { DomainError, tableChanged } from '../../model/errors.ts'
+import { recordTag } from '../../model/record-tag.ts'
+import type { Registration } from '../../model/table.ts'
+import { isValue, type Param, RecordTags, type Statement, type Unit, type UnitOptions } from '../../sql/statement.ts'
 import { toUnit } from '../../sql/unit-values.ts'
+import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Totals } from '../read/totals.ts'
 import type { Diagnosis, Operation, ResultReader } from './operation.ts'
 import { createBudget, MAX_SMALL_STEPS } from './work.ts'
@@ -14,6 +17,7 @@ interface CommitOptions {
   readonly db: Database
   readonly totals: Totals
   readonly estimate: WorkEstimates
+  readonly allTables: () => readonly Registration[]
 }
 
 /** The results of operations, one for each. */
@@ -32,14 +36,17 @@ const MAX_SMALL_SIZE = 256 * 1024
 const ESTIMATES_PER_TICK = 50
 
 /** A unit that takes longer fails: the estimate of its work was wrong. */
-const UNIT_OPTIONS: UnitOptions = { maxMs: 500 }
+const UNIT_OPTIONS: UnitOptions = { usesMemory: true, maxMs: 500 }
+const OTHER_OPTIONS: UnitOptions = { usesMemory: true }
 
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
-const unitOf = (operations: readonly Operation[]): Unit => {
+const statementsOf = (operations: readonly Operation[]) => {
   const statements: Statement<Param>[] = []
   for (const { unit } of operations) statements.push(...unit)
-  return toUnit(statements)
+  return statements
 }
+
+const isTags = (param: Param) => param instanceof RecordTags
 
 /** The parts of a file adapt to the time that they take. */
 const isPartOfFile = ({ change }: Operation) => change?.kind === 'import' && change.file === null
@@ -74,7 +81,7 @@ const diagnose = async (caller: Caller, operations: readonly Operation[], error:
  * statement matches no row although its record exists now, the record was inserted concurrently: the unit is retried
  * once, after the caller's right has been checked again.
  */
-export const createCommit = ({ db, totals, estimate }: CommitOptions) => {
+export const createCommit = ({ db, totals, estimate, allTables }: CommitOptions) => {
   /** Returns the estimated steps of the operations together. @throws TOO_MUCH_WORK, FILTER_NOT_INDEXED, REFERENCE_NOT_INDEXED */
   const estimateAll = async (caller: Caller, operations: readonly Operation[]): Promise<number> => {
     const spend = createBudget()
@@ -95,6 +102,35 @@ export const createCommit = ({ db, totals, estimate }: CommitOptions) => {
     return steps
   }
 
+  /** Returns the compared texts that have the tags. The key of an earlier operation's result is not known yet: none has. */
+  const readTexts = async ({ tags, read: { sql, params } }: RecordTags) => {
+    const rows = params.every(isValue) ? await db.read({ sql, params }) : []
+    const matching = rows.filter(({ record }) => tags.includes(recordTag(String(record))))
+    return JSON.stringify(matching.map(({ compared }) => compared))
+  }
+
+  const withTexts = async (statement: Statement<Param>): Promise<Statement<Param>> => {
+    if (!statement.params.some(isTags)) return statement
+    const params = statement.params.map((param) => (param instanceof RecordTags ? readTexts(param) : param))
+    return { ...statement, params: await Promise.all(params) }
+  }
+
+  const unitOf = async (operations: readonly Operation[]): Promise<Unit> => {
+    const statements = statementsOf(operations)
+    return toUnit(await Promise.all(statements.map(withTexts)))
+  }
+
+  /** @throws TABLE_CHANGED if another service has changed a table since the operations were made */
+  const assertSameTables = (operations: readonly Operation[]) => {
+    const tables = allTables()
+    for (const { table } of operations) {
+      if (!table) continue
+      const now = tables.find(({ id }) => id === table.id)
+      if (!now?.structure) throw tableChanged(table.name)
+      assertSameRecords(table, now)
+    }
+  }
+
   const isSmall = (unit: Unit, steps: number) =>
     unit.length <= MAX_SMALL_UNIT &&
     steps <= MAX_SMALL_STEPS &&
@@ -102,11 +138,16 @@ export const createCommit = ({ db, totals, estimate }: CommitOptions) => {
 
   const attempt = async (caller: Caller, operations: readonly Operation[], steps: number): Promise<Outcome> => {
     try {
-      const unit = unitOf(operations)
+      const unit = db.dialect.computesTags ? toUnit(statementsOf(operations)) : await unitOf(operations)
       const write = isSmall(unit, steps) ? db.write : db.writeBulk
-      const written = write(unit, unit.length > 1 && !operations.some(isPartOfFile) ? UNIT_OPTIONS : undefined)
+      const written = write(unit, unit.length > 1 && !operations.some(isPartOfFile) ? UNIT_OPTIONS : OTHER_OPTIONS)
       return { parts: await totals.track(operations, written) }
     } catch (error) {
+      if (error instanceof StaleMemory) {
+        await caller.confirm()
+        assertSameTables(operations)
+        return attempt(caller, operations, steps)
+      }
       return { diagnosis: await diagnose(caller, operations, error as Error) }
     }
   }

@@ -87,6 +87,12 @@ const requireFields = ({ required, columns }: Access, assignments: readonly Unit
   throw hiddenFieldsRequired()
 }
 
+/** Each node of a cluster would compute its own time. */
+const timeDefaults = ({ timeDefaults: defaults = [] }: RegisteredTable, sent: readonly UnitAssignment[], now: number) =>
+  defaults
+    .filter(({ column }) => !sent.some((assignment) => assignment[0].name === column.name))
+    .map(({ column, valueAt }): UnitAssignment => [column, valueAt(now)])
+
 const timestamps = ({ structure }: RegisteredTable, now: number): UnitAssignment[] =>
   structure.autoTimestamps
     ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map((column) => [column, BigInt(now)])
@@ -98,7 +104,8 @@ export const readNewRecord = (access: Access, body: RecordBody, now: number): re
   const readOnly = assignments.filter(([column]) => !access.writable.has(column))
   if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
   requireFields(access, assignments)
-  return [...assignments, ...timestamps(access.table, now)]
+  const complete = [...assignments, ...timestamps(access.table, now)]
+  return access.table.timeDefaults ? [...complete, ...timeDefaults(access.table, complete, now)] : complete
 }
 
 interface Changes {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import type { Caller, RetryKey } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
-import { DomainError } from '../../model/errors.ts'
+import { DomainError, hasCode } from '../../model/errors.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import {
   callerName,
@@ -152,10 +152,11 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
       return (await replay()) ?? (await run(commitWith(attempt)))
     } catch (error) {
       // The check of the key failed: another request has stored it concurrently. Errors of other operations are explained.
-      if (!(error instanceof UnexpectedChanges)) throw error
+      const isTaken = error instanceof UnexpectedChanges
+      if (!isTaken && !hasCode(error, 'OUTCOME_UNKNOWN')) throw error
       const replayed = await replay()
       if (replayed) return replayed
-      throw keyInFlight()
+      throw isTaken ? keyInFlight() : error
     }
   }
 

@@ -16,6 +16,11 @@ import {
 import type { ImportOptions } from './plan.ts'
 import type { CheckedFile, ImportEntry } from './steps.ts'
 
+type LoggedRow = ReturnType<typeof toLoggedImport>
+
+/** A step of an import is much shorter, also with its retries. */
+const MAX_STEP_MS = 60_000
+
 interface ImportLogOptions {
   readonly db: Database
   readonly clock: Clock
@@ -86,9 +91,12 @@ export const createImportLog = ({ db, clock, onFailure }: ImportLogOptions) => {
     }
   }
 
-  /** A row that no import of this process updates is that of an earlier process. */
-  const stateOf = ({ id, state }: ReturnType<typeof toLoggedImport>) =>
-    state === 'running' && !running.has(id) ? 'interrupted' : state
+  /** Another service of a cluster updates the row of its running import with each step. */
+  const isOfOther = ({ updatedAt }: LoggedRow) => db.catchUp !== null && clock() - updatedAt < MAX_STEP_MS
+
+  /** A row that no import of a running process updates is that of an earlier process. */
+  const stateOf = (row: LoggedRow) =>
+    row.state === 'running' && !running.has(row.id) && !isOfOther(row) ? 'interrupted' : row.state
 
   /** Returns the latest imports, the latest first. */
   const list = async (): Promise<LoggedImport[]> => {

@@ -32,7 +32,9 @@ export interface ImportOptions {
 
 /** The part of an access that an import needs before its first record is stored: the table may not exist yet. */
 export interface ImportAccess extends Pick<Access, 'columns' | 'required' | 'writable' | 'rows'> {
-  readonly table: Pick<RegisteredTable, 'name' | 'structure'> & { readonly searchIndex: Pick<SearchIndex, 'state'> }
+  readonly table: Pick<RegisteredTable, 'name' | 'structure' | 'timeDefaults'> & {
+    readonly searchIndex: Pick<SearchIndex, 'state'>
+  }
 }
 
 /** What an import does with the fields of a table. */
@@ -61,10 +63,16 @@ const toImportField = (column: Column, mayBeSet: boolean): ImportField => ({
   isComputed: column.isGenerated
 })
 
-const fallbacksOf = ({ structure }: ImportAccess['table'], now: number): StagingRequest['fallbacks'] =>
-  structure.autoTimestamps
-    ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map(({ name }) => [name, BigInt(now)] as const)
-    : []
+const fallbacksOf = (
+  { structure, timeDefaults = [] }: ImportAccess['table'],
+  now: number
+): StagingRequest['fallbacks'] => {
+  const stamps = structure.autoTimestamps ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)) : []
+  return [
+    ...stamps.map(({ name }) => [name, BigInt(now)] as const),
+    ...timeDefaults.map(({ column, valueAt }) => [column.name, valueAt(now)] as const)
+  ]
+}
 
 /**
  * Plans an import. `now`: epoch milliseconds.

@@ -111,10 +111,10 @@ const createStepFailures = (db: Database) => {
       final(await reasonOf(caller, access, failure))
 }
 
-/** Returns the results of a unit with all records, before it runs. In the order of `storedBy`. */
-const resultsOf = ({ storedKeys }: StagedUnit, rows: number, changes: boolean): readonly ResultSql[] => [
+/** Returns the results of a unit with all records, before it runs. In the order of `storedBy`. `updates`: 1, or 0 without updates. */
+const resultsOf = ({ storedKeys }: StagedUnit, rows: number, updates: bigint): readonly ResultSql[] => [
   { changes: '0', params: [] },
-  changes ? { changes: storedKeys.sql, params: storedKeys.params } : { changes: '0', params: [] },
+  { changes: `? * ${storedKeys.sql}`, params: [updates, ...storedKeys.params] },
   { changes: `? - ${storedKeys.sql}`, params: [BigInt(rows), ...storedKeys.params] },
   { record: '?', params: [String(rows)] }
 ]
@@ -138,7 +138,7 @@ export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'
         change: { kind: 'import', file: null },
         countChange: (results) => storedBy(results).created,
         result: storedBy,
-        receipt: () => ({ before: resultsOf(stored, rows, storePlan.updated.length > 0) }),
+        receipt: () => ({ before: resultsOf(stored, rows, BigInt(storePlan.updated.length > 0)) }),
         shown: null,
         explain: explain(access)
       }

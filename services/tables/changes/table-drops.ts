@@ -3,7 +3,7 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { dropTable } from '../../sql/alter.ts'
 import { deleteRetriesOfTable } from '../../sql/retries.ts'
 import { dropSearchIndex } from '../../sql/search-index.ts'
-import { assertTable } from '../assert-table.ts'
+import { assertNoView } from '../assert-table.ts'
 import { tableEntry } from '../audited-table.ts'
 import { lossNotConfirmed, tableOutdated } from '../failures.ts'
 import type { TableRegistry } from '../registry/registry.ts'
@@ -40,7 +40,7 @@ export const createTableDrops = ({ registry, countStored, commitTried }: TableDr
   const drop = async (caller: Caller, id: number, isConfirmed: boolean): Promise<void> => {
     const table = registry.get(id)
     const { name } = table
-    assertTable(table)
+    assertNoView(table)
     if (table.isOutdated) throw tableOutdated(name)
     if (!isConfirmed) {
       throw lossNotConfirmed(name, await countStored(caller, table), 'Dropping it deletes all of them.')

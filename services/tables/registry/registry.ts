@@ -6,12 +6,12 @@ import { foldName } from '../../model/names.ts'
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 import type { RegisteredTable, Registration, Structure, UnusableTable } from '../../model/table.ts'
 import { toStructure } from '../../sql/introspection.ts'
-import type { Statement } from '../../sql/statement.ts'
 import { tableUnusable } from '../failures.ts'
 import { readChoices } from './choices.ts'
 import { exactFieldsOf } from './exactness.ts'
 import { guessLabelField } from './label-field.ts'
 import { createReferenceEffects } from './reference-effects.ts'
+import { createReplication } from './replication.ts'
 import { searchIndexOf } from './search-state.ts'
 import { readRegisteredView } from './stored-views.ts'
 import { combine, renameInSources } from './structure.ts'
@@ -19,6 +19,7 @@ import {
   describeRegistrations,
   selectRegisteredViews,
   selectRegistrations,
+  selectSchemaVersion,
   selectStoredNames
 } from './table-statements.ts'
 import { type ChosenTable, hiddenSourcesOf, isSameTable, withHiddenSources } from './view-fields.ts'
@@ -35,8 +36,6 @@ const toMetadata = (row: Row) => ({
   createdAt: Number(row.created_at),
   updatedAt: Number(row.updated_at)
 })
-
-const SCHEMA_VERSION: Statement = { sql: 'PRAGMA schema_version', params: [] }
 
 const nameOf = (row: Row) => foldName(String(row.name))
 
@@ -64,6 +63,7 @@ const assertUsable = (table: Registration | undefined, ref: number | string): Re
 export const createTableRegistry = (db: Database) => {
   const effects = createWriteEffects(db)
   const references = createReferenceEffects(db)
+  const replication = createReplication(db)
   let byId = new Map<number, Registration>()
   let byName = new Map<string, Registration>()
   let facts = new Map<string, Facts>()
@@ -133,7 +133,8 @@ export const createTableRegistry = (db: Database) => {
     const choices = { labelField: guessLabelField(served.structure), ...stored }
     const exactFields = exactFieldsOf(String(row.name), served.structure, choices, effects)
     const hasConflictTriggers = effects.hasConflictTriggers(String(row.name))
-    const table = { ...toMetadata(row), choices, ...served, exactFields, hasConflictTriggers }
+    const replicated = replication.of(String(row.name), served.structure)
+    const table = { ...toMetadata(row), choices, ...served, exactFields, hasConflictTriggers, ...replicated }
     return { ...table, searchIndex: searchIndexOf(row, table) }
   }
 
@@ -178,10 +179,11 @@ export const createTableRegistry = (db: Database) => {
   }
 
   const reload = async (): Promise<void> => {
-    const version = (await db.read(SCHEMA_VERSION))[0]?.schema_version
+    const version = (await db.read(selectSchemaVersion(db.dialect)))[0]?.schema_version
     if (version === schemaVersion && (await loadRows())) return
     await effects.load()
     await references.load()
+    await replication.load()
     const views = await describeViews()
     const names = await db.read(selectStoredNames)
     const factsOfView = (name: string): Facts => {
@@ -191,7 +193,7 @@ export const createTableRegistry = (db: Database) => {
     }
     // Last, and nothing is awaited after it: the reads before it may be delayed by a lock, and this must not undo a
     // change that is acknowledged during the delay.
-    const rows = await db.read(describeRegistrations)
+    const rows = await db.read(describeRegistrations(db.dialect))
     // What the views read may have changed together with what is hidden.
     if (rows.some(({ schema_version }) => schema_version !== version)) return reload()
     facts = new Map(

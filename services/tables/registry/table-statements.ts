@@ -1,5 +1,6 @@
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { Choices, RegisteredTable } from '../../model/table.ts'
+import type { Dialect } from '../../sql/dialect.ts'
 import { describeEach } from '../../sql/introspection.ts'
 import { searchIndexFacts } from '../../sql/search-index.ts'
 import type { Statement } from '../../sql/statement.ts'
@@ -18,16 +19,23 @@ export const returnRegistration = (id: number): Statement => ({
   params: [BigInt(id)]
 })
 
-const SCHEMA_VERSION = '(SELECT schema_version FROM temp.pragma_schema_version) AS schema_version'
+const schemaVersion = (dialect: Dialect) => `${dialect.schemaVersion} AS schema_version`
+
+export const selectSchemaVersion = (dialect: Dialect): Statement => ({
+  sql: `SELECT ${schemaVersion(dialect)}`,
+  params: []
+})
 
 /** The registrations, each with what SQLite knows of the stored table. */
-export const describeRegistrations: Statement = {
+export const describeRegistrations = (dialect: Dialect): Statement => ({
   sql: describeEach(
     '_rowhouse_tables',
-    [...COLUMNS.map((column) => `source.${column}`), searchIndexFacts('source.id'), SCHEMA_VERSION, ''].join(', ')
+    [...COLUMNS.map((column) => `source.${column}`), searchIndexFacts('source.id'), schemaVersion(dialect), ''].join(
+      ', '
+    )
   ),
   params: []
-}
+})
 
 /** The names of the registrations for which SQLite has a view. */
 export const selectRegisteredViews: Statement = {

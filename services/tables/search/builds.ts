@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Database } from '../../engine/database.ts'
+import { type Database, UnexpectedChanges } from '../../engine/database.ts'
 import { serviceCaller } from '../../model/caller.ts'
 import { INT64 } from '../../model/literals.ts'
 import type { Row } from '../../model/sql-value.ts'
@@ -21,6 +21,8 @@ type OnStep = (row: Row, progress: BuildProgress) => void
 /** The registry shows the progress in these intervals: each change replaces the table and its cached plans. */
 const SHOW_INTERVAL_MS = 500
 const RETRY_MS = 1000
+/** Another service of a cluster makes the steps of this build. */
+const OTHER_BUILD_MS = 10_000
 
 /**
  * Fills search indexes, one at a time, in small units of the writer: other writes run between two steps. Each step stores
@@ -45,11 +47,13 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
     const isComplete = last === null || BigInt(last) === INT64.last
     const total = isComplete ? indexed : Math.max(before.total, indexed)
     const progress = { ...before, after: last ?? before.after, indexed, total, isComplete }
-    const results = await db.write([
+    const unit = [
       advance(table.id, before, progress),
       ...(last === null ? [] : [indexStep(table, before, last)]),
       returnRegistration(table.id)
-    ])
+    ]
+    // Other services of a cluster only need the end of a build.
+    const results = await db.write(unit, { keepsMemory: !isComplete })
     // Nothing is awaited before it: the row must not replace that of a later change.
     onStep(results.at(-1)?.rows[0] as Row, progress)
     return progress
@@ -75,9 +79,11 @@ export const createSearchBuilds = ({ db, registry, onFailure }: SearchBuildsOpti
       // The index may have been switched off, or another program may have changed the table.
       await registry.reload().catch(() => {})
       if (!findBuilding(table.id) || stopping.signal.aborted) return
-      if (!failed.has(table.id)) onFailure(table.name, error)
-      failed.add(table.id)
-      await setTimeout(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      const isOther = error instanceof UnexpectedChanges && db.catchUp !== null
+      if (!isOther && !failed.has(table.id)) onFailure(table.name, error)
+      if (!isOther) failed.add(table.id)
+      const pause = isOther ? OTHER_BUILD_MS : RETRY_MS
+      await setTimeout(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 

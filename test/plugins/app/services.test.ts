@@ -1,6 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { serviceCaller } from '../../../services/model/caller.ts'
+import { selectSchemaVersion } from '../../../services/tables/registry/table-statements.ts'
 import { createTable, startTokenApp } from '../../token-app.ts'
 
 t.test('an external commit during the close logs no error', async (t) => {
@@ -28,7 +29,7 @@ t.test('tables are reloaded once at a time, and again after an external commit d
   const loads: string[] = []
   database.read = async (statement) => {
     if (/FROM _rowhouse_tables\b/.test(statement.sql)) loads.push(statement.sql)
-    if (!isOpen && statement.sql === 'PRAGMA schema_version') await opened
+    if (!isOpen && statement.sql === selectSchemaVersion(database.dialect).sql) await opened
     return read(statement)
   }
   /** Each write batch looks for external commits. */

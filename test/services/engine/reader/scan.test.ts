@@ -37,6 +37,30 @@ t.test('a scan returns its rows', async (t) => {
   t.strictSame(scan(COUNT_KEYED), { rows: [{ n: 2 }] })
 })
 
+t.test('a view is described by declarations of another database', async (t) => {
+  const { scan } = start(t)
+  const declared = [
+    {
+      hasPages: true,
+      isWithoutRowid: false,
+      type: 'table',
+      name: 'cats',
+      tableName: 'cats',
+      sql: 'CREATE TABLE cats (id INTEGER PRIMARY KEY)'
+    },
+    {
+      hasPages: false,
+      isWithoutRowid: false,
+      type: 'view',
+      name: 'ids',
+      tableName: 'ids',
+      sql: 'CREATE VIEW ids AS SELECT id FROM cats'
+    }
+  ]
+  t.match(scan({ ...sql(''), view: 'ids', declared }), { rows: [{ stored_columns: /"id"/ }] })
+  t.match(scan({ ...sql(''), view: 'ids' }), { error: { message: /no such table/ } }, 'the file has no such view')
+})
+
 t.test('a large text is put into the buffer as UTF-8 if it fits', async (t) => {
   const { scan } = start(t)
   const textBuffer = new SharedArrayBuffer(600_000)

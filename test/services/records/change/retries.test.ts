@@ -27,8 +27,12 @@ const start = async (t: Parameters<typeof startServices>[0], limits: RetryLimits
   const cats = await serve('cats')
   const totals = createTotals({ db, isCountable: registry.isCountable })
   const createOne = () =>
-    createRetries({ db, clock: () => time.now, commit: createCommit({ db, totals, estimate: () => [] }), limits })
-      .commit
+    createRetries({
+      db,
+      clock: () => time.now,
+      commit: createCommit({ db, totals, estimate: () => [], allTables: () => [] }),
+      limits
+    }).commit
   const { incrementOp, createOp } = records.operations
   const increment = () => incrementOp(cats.access(), { pk: '1', field: 'lives' })
   const create = (name: string) => createOp(cats.access(), { name })

@@ -1,0 +1,207 @@
+import type { UnitOptions } from '../../sql/statement.ts'
+import type { Answer, Client } from './client.ts'
+import type { Epoch } from './epoch.ts'
+import {
+  claimBatch,
+  expectChanges,
+  expectEpoch,
+  fenceBatch,
+  insertService,
+  selectBatch,
+  selectState,
+  toState
+} from './state.ts'
+import { composeText, failedStep, type Step } from './units.ts'
+import { encodeStatement, type Result } from './values.ts'
+
+/** What became of a batch. `lost`: it is stored, but its results are not known. `stale`: memory is older than the cluster. */
+export type Sent =
+  | { readonly kind: 'stored'; readonly results: readonly Result[] }
+  | { readonly kind: 'lost' | 'stale' | 'unknown' }
+  | { readonly kind: 'failed'; readonly index: number | undefined; readonly message: string }
+
+interface BatchSenderOptions {
+  readonly client: Pick<Client, 'execute' | 'query'>
+  readonly epoch: () => Epoch
+  /** Of this service. */
+  readonly id: string
+}
+
+/** The position of the first statement that failed, and its message. */
+interface Failed {
+  readonly index: number | undefined
+  readonly message: string
+}
+
+/** Sends the statements of a batch, with those at its head. */
+type Post = (head: readonly Step[], onLost: () => void) => Promise<Answer>
+
+/** Returns what failed in the answer; null if nothing did. */
+type FindFailure = (answer: NonNullable<Answer>) => Failed | null
+
+/** Errors of the file of one node. The other nodes may have stored the batch. */
+const IS_OF_NODE =
+  /^(?:database or disk is full|disk I\/O error|database disk image|database (?:schema |table )?is locked(?:$|:)|attempt to write a readonly|out of memory|interrupted|unable to open|sql: )/
+
+/** The positions of the checks at the head of a batch. */
+const NUMBER_CHECK = 1
+const EPOCH_CHECK = 2
+
+const findFailure: FindFailure = (answer) => {
+  if (answer.error !== undefined) return { index: undefined, message: answer.error }
+  const index = answer.results.findIndex(({ error }) => error !== undefined)
+  return index === -1 ? null : { index, message: String(answer.results[index]?.error) }
+}
+
+/** The text of a unit without foreign keys is the third statement of its request. */
+const TEXT = 2
+
+const findFailureOfText: FindFailure = (answer) => {
+  const message = answer.error ?? answer.results[TEXT]?.error
+  return message === undefined ? null : { index: failedStep(message), message }
+}
+
+/**
+ * Creates the functions that send a batch to the cluster, once or more, and store it once: it begins with a change of the row of
+ * this service from the number of the last batch to its own. If a response is lost, the batch is sent again.
+ */
+export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => {
+  /** The number of the last batch that is known to be stored. */
+  let last = 0
+  /** The number of the last batch that was sent. */
+  let count = 0
+  /** The batch that is being sent. */
+  let sending: Promise<unknown> = Promise.resolve()
+
+  const readLast = async () => {
+    const [rows] = await client.query([selectBatch(id)])
+    const batch = rows?.[0]?.batch
+    if (batch !== undefined) return Number(batch)
+    // The cluster was restored from a backup that is older than this service.
+    const answer = await client.execute([encodeStatement(insertService(id))])
+    if (answer === null || findFailure(answer)) throw new Error('The row of this service cannot be stored.')
+    return 0
+  }
+
+  const headOf = (number: number): readonly Step[] =>
+    [claimBatch(id, number), expectChanges(1), expectEpoch(epoch().known())].map((statement) => ({
+      statement,
+      position: 0,
+      isCheck: true
+    }))
+
+  /**
+   * Makes sure that an earlier request with the number cannot be stored any more. Returns whether it was stored before.
+   */
+  const fence = async (number: number): Promise<boolean> => {
+    for (;;) {
+      count += 1
+      const next = count
+      const statements = [fenceBatch(id, last, next), expectChanges(1)].map(encodeStatement)
+      const answer = await client.execute(statements)
+      if (answer === null) throw new Error('The cluster does not answer.')
+      const failed = findFailure(answer)
+      if (!failed) {
+        last = next
+        return false
+      }
+      if (failed.index !== NUMBER_CHECK) throw new Error(failed.message)
+      last = await readLast()
+      if (last === number) return true
+    }
+  }
+
+  const sendOnce = async (post: Post, find: FindFailure): Promise<Sent | 'again'> => {
+    count += 1
+    const number = count
+    let lost = 0
+    const answer = await post(headOf(number), () => {
+      lost += 1
+    })
+    if (answer === null) return { kind: 'unknown' }
+    const failed = find(answer)
+    if (!failed) {
+      last = number
+      return { kind: 'stored', results: answer.results }
+    }
+    if (failed.index === NUMBER_CHECK) {
+      last = await readLast()
+      return last === number ? { kind: 'lost' } : 'again'
+    }
+    if (IS_OF_NODE.test(failed.message)) return { kind: 'unknown' }
+    if (lost > 0 && (await fence(number))) return { kind: 'lost' }
+    return failed.index === EPOCH_CHECK ? { kind: 'stale' } : { kind: 'failed', ...failed }
+  }
+
+  const sendUntilKnown = async (post: Post, find: FindFailure): Promise<Sent> => {
+    try {
+      for (;;) {
+        const sent = await sendOnce(post, find)
+        if (sent !== 'again') return sent
+      }
+    } catch {
+      return { kind: 'unknown' }
+    }
+  }
+
+  const track = <T>(promise: Promise<T>) => {
+    sending = promise
+    return promise
+  }
+
+  const withoutHead = (sent: Sent, length: number): Sent => {
+    if (sent.kind === 'stored') return { kind: 'stored', results: sent.results.slice(length) }
+    if (sent.kind !== 'failed' || sent.index === undefined) return sent
+    return { ...sent, index: sent.index - length }
+  }
+
+  const HEAD = 3
+
+  /** Sends encoded statements in one transaction. `moves`: by how much they move the epoch. */
+  const send = (encoded: readonly string[], moves: number): Promise<Sent> =>
+    track(
+      (async () => {
+        const post: Post = (head, onLost) =>
+          client.execute([...head.map(({ statement }) => encodeStatement(statement)), ...encoded], { onLost })
+        const sent = await sendUntilKnown(post, findFailure)
+        // After a lost response memory has none of the changes, so it is read again.
+        if (sent.kind === 'stored') epoch().add(moves)
+        return withoutHead(sent, HEAD)
+      })()
+    )
+
+  /** Sends the steps of a unit with other settings of the connection. Its statements return no rows. */
+  const sendAlone = async (steps: readonly Step[], options: UnitOptions): Promise<Sent> => {
+    const { foreignKeys = true, keepsBroken = false } = options
+    const settings = (isOn: boolean) => [
+      `PRAGMA foreign_keys = ${foreignKeys || !isOn ? 'ON' : 'OFF'}; PRAGMA legacy_alter_table = ${!foreignKeys && isOn ? 'ON' : 'OFF'}`,
+      `PRAGMA writable_schema = ${keepsBroken && isOn ? 'ON' : 'OFF'}`
+    ]
+    const post: Post = (head, onLost) => {
+      const texts = [...settings(true), composeText([...head, ...steps]), 'ROLLBACK', ...settings(false)]
+      const encoded = texts.map((sql) => encodeStatement({ sql, params: [] }))
+      return client.execute(encoded, { isTransaction: false, onLost })
+    }
+    const sent = await track(sendUntilKnown(post, findFailureOfText))
+    if (sent.kind === 'stored') return { kind: 'stored', results: [] }
+    return withoutHead(sent, HEAD)
+  }
+
+  return {
+    send,
+    sendAlone,
+    readState: async () => {
+      const [rows] = await client.query([selectState(id)])
+      return toState(rows?.[0])
+    },
+    /** Resolves when no batch is being sent. */
+    settled: () => sending,
+    /** To be called once, after the row of this service was stored. */
+    start: async () => {
+      last = await readLast()
+      count = last
+    }
+  }
+}
+
+export type BatchSender = ReturnType<typeof createBatchSender>

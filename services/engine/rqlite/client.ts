@@ -1,0 +1,244 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { DomainError } from '../../model/errors.ts'
+import type { Row } from '../../model/sql-value.ts'
+import type { Statement } from '../../sql/statement.ts'
+import { toReadError } from '../loop/sqlite-errors.ts'
+import { createBlobTexts } from './dialect.ts'
+import { toQueryError } from './errors.ts'
+import { type Encoded, encodeAll, encodeStatement, type Result, toRows } from './values.ts'
+
+export interface RqliteOptions {
+  /** The addresses of the nodes, such as `http://node1:4001`. */
+  readonly urls: readonly string[]
+  readonly user?: string | undefined
+  readonly password?: string | undefined
+  /** A file with the certificates that sign those of the nodes, in PEM. */
+  readonly caFile?: string | undefined
+  /** Milliseconds in which a request is sent again to a cluster that does not answer. */
+  readonly maxRetryMs?: number | undefined
+}
+
+export interface RqliteClient {
+  /** Runs statements that only read, in one snapshot of the current state. Rejects with a DomainError. */
+  query(statements: readonly Statement[], options?: QueryOptions): Promise<readonly (readonly Row[])[]>
+}
+
+export interface QueryOptions {
+  /** Ends each statement after 30 s. */
+  readonly isScan?: boolean
+}
+
+/** The answer of rqlite to statements, or null if it is not known whether they ran. `error`: one outside of all statements. */
+export type Answer = { readonly results: readonly Result[]; readonly error?: string } | null
+
+/** Connections to each node. Writes use one. */
+const CONNECTIONS = 16
+/** An election takes less. */
+const MAX_RETRY_MS = 10_000
+const RETRY_PAUSE_MS = 20
+/** After this time without an answer, the other nodes are requested for the leader. */
+const PATIENCE_MS = 250
+const PROBE_TIMEOUT_MS = 400
+/** A request at the start, when nothing waits for it. */
+const START_TIMEOUT_MS = 5000
+/** A write of a large import. */
+const ANSWER_TIMEOUT_MS = 60_000
+
+const READ_PATH = '/db/query?level=linearizable&transaction&blob_array'
+const SCAN_PATH = `${READ_PATH}&db_timeout=30s`
+const WRITE_PATH = '/db/execute?norwrandom&norwtime&blob_array'
+
+export const clusterUnavailable = () =>
+  new DomainError(
+    'STORAGE_UNAVAILABLE',
+    'The cluster has no leader, or cannot be reached. No change was acknowledged.',
+    {
+      retryAfter: 1
+    }
+  )
+
+const readCertificates = (file: string) => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`RQLITE_CA names ${file}, which cannot be read: ${(error as Error).message}.`)
+  }
+}
+
+interface Leader {
+  readonly api_addr?: string
+}
+
+/** Errors outside of all statements that come from SQLite. After those of rqlite itself, the statements may run later, or have run. */
+const IS_OF_SQLITE = /^(?:FOREIGN KEY constraint failed|sql: transaction has already|query timeout$)/
+
+/** A value that JSON does not have, such as an infinity: rqlite would never answer the query. */
+const IS_UNREADABLE = /^json: /
+
+/** Creates the client of a cluster. It prefers the leader, because other nodes pass requests on to it. */
+export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = MAX_RETRY_MS }: RqliteOptions) => {
+  const connect = caFile === undefined ? {} : { ca: readCertificates(caFile) }
+  const options = {
+    connections: CONNECTIONS,
+    connect,
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: ANSWER_TIMEOUT_MS
+  }
+  const nodes = urls.map((url) => ({ url: url.replace(/\/$/, ''), pool: new Pool(new URL(url).origin, options) }))
+  const headers = {
+    'content-type': 'application/json',
+    ...(user !== undefined && { authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}` })
+  }
+  /** The position of the node that gets the requests. */
+  let current = 0
+  let isClosed = false
+  let retries = 0
+  let replaceBlobs = (text: string) => text
+
+  const get = async (index: number, path: string, timeoutMs: number) => {
+    const { pool } = nodes[index] as (typeof nodes)[number]
+    const { statusCode, body } = await pool.request({
+      path,
+      method: 'GET',
+      headers,
+      signal: AbortSignal.timeout(timeoutMs)
+    })
+    return { statusCode, text: await body.text() }
+  }
+
+  /** Returns the position of the leader, as the node knows it; -1 if it knows none. */
+  const findLeaderFrom = async (index: number) => {
+    const { statusCode, text } = await get(index, '/leader?timeout=150ms', PROBE_TIMEOUT_MS)
+    if (statusCode !== 200) return -1
+    const { api_addr } = JSON.parse(text) as Leader
+    return nodes.findIndex(({ url }) => url === api_addr?.replace(/\/$/, ''))
+  }
+
+  const leaderBy = async (index: number) => {
+    const leader = await findLeaderFrom(index)
+    if (leader === -1) throw new Error('This node knows no leader.')
+    return leader
+  }
+
+  /** Returns the position of the leader. The current node is asked last, because it may have failed. Rejects if none knows it. */
+  const findLeader = () => {
+    const others = [...nodes.keys()].filter((index) => index !== current)
+    return Promise.any(others.map(leaderBy)).catch(() => leaderBy(current))
+  }
+
+  /** Chooses the leader, or the next node if none is known: it passes requests on as soon as it knows the leader. */
+  const chooseNode = async () => {
+    const next = (current + 1) % nodes.length
+    current = await findLeader().catch(() => next)
+  }
+
+  /** Resolves when another node than the current one is the leader. */
+  const leaderMoved = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await delay(PATIENCE_MS, undefined, { signal })
+      const leader = await findLeader().catch(() => current)
+      if (leader === current) continue
+      current = leader
+      return
+    }
+  }
+
+  const post = async (path: string, body: string): Promise<Answer> => {
+    const { pool } = nodes[current] as (typeof nodes)[number]
+    const stop = new AbortController()
+    const request = pool
+      .request({ path, method: 'POST', headers, body, signal: stop.signal })
+      .then(async (response) => ({
+        status: response.statusCode,
+        text: await response.body.text()
+      }))
+    const moved = nodes.length > 1 ? leaderMoved(stop.signal).then(() => null) : new Promise<null>(() => {})
+    moved.catch(() => {})
+    try {
+      const answer = await Promise.race([request, moved])
+      if (answer === null) return null
+      if (path.startsWith(READ_PATH) && IS_UNREADABLE.test(answer.text)) return { results: [], error: answer.text }
+      if (answer.status >= 500) return null
+      if (answer.status === 401) throw refusedCredentials()
+      if (answer.status !== 200) return { results: [], error: answer.text }
+      const { results = [], error } = JSON.parse(replaceBlobs(answer.text)) as {
+        results?: readonly Result[]
+        error?: string
+      }
+      if (error !== undefined) return IS_OF_SQLITE.test(error) ? { results: [], error } : null
+      return { results }
+    } finally {
+      stop.abort()
+      request.catch(() => {})
+    }
+  }
+
+  /** Sends statements once. null: it is not known whether they ran. */
+  const send = async (path: string, body: string): Promise<Answer> => {
+    try {
+      return await post(path, body)
+    } catch (error) {
+      if (error instanceof DomainError) throw error
+      return null
+    }
+  }
+
+  const mayRetry = (since: number) => !isClosed && performance.now() - since < maxRetryMs
+
+  /** Sends statements until they are answered. `onLost`: called after each request without an answer. */
+  const sendUntilAnswered = async (path: string, body: string, onLost = () => {}): Promise<Answer> => {
+    const start = performance.now()
+    for (;;) {
+      const answer = await send(path, body)
+      if (answer !== null) return answer
+      retries += 1
+      onLost()
+      if (!mayRetry(start)) return null
+      await chooseNode()
+      await delay(RETRY_PAUSE_MS)
+    }
+  }
+
+  const queryEncoded = async (statements: readonly Encoded[], { isScan = false }: QueryOptions = {}) => {
+    const answer = await sendUntilAnswered(isScan ? SCAN_PATH : READ_PATH, encodeAll(statements))
+    if (answer === null) throw clusterUnavailable()
+    if (answer.error !== undefined) throw toReadError(toQueryError(answer.error))
+    return answer.results
+  }
+
+  return {
+    /** Returns the result of each statement, of which some may be errors. @throws STORAGE_UNAVAILABLE */
+    queryEncoded,
+    query: async (statements: readonly Statement[], options?: QueryOptions) => {
+      const results = await queryEncoded(statements.map(encodeStatement), options)
+      return results.map((result) => {
+        if (result.error !== undefined) throw toReadError(toQueryError(result.error))
+        return toRows(result)
+      })
+    },
+    /** Runs statements in one transaction, or without one. The caller must be able to send the same statements again. */
+    execute: (
+      statements: readonly Encoded[],
+      { isTransaction = true, onLost }: { readonly isTransaction?: boolean; readonly onLost?: () => void } = {}
+    ) => sendUntilAnswered(isTransaction ? `${WRITE_PATH}&transaction` : WRITE_PATH, encodeAll(statements), onLost),
+    /** Returns the text of a GET request to the current node. */
+    get: (path: string) => get(current, path, START_TIMEOUT_MS),
+    chooseNode,
+    /** Sets the mark of BLOBs in the texts of responses: see `dialect.ts`. */
+    setMark: (mark: string) => {
+      replaceBlobs = createBlobTexts(mark)
+    },
+    counts: () => ({ retries, node: (nodes[current] as (typeof nodes)[number]).url }),
+    close: async () => {
+      isClosed = true
+      await Promise.all(nodes.map(({ pool }) => pool.destroy()))
+    }
+  }
+}
+
+const refusedCredentials = () =>
+  new DomainError('STORAGE_UNAVAILABLE', 'The cluster refuses RQLITE_USER and RQLITE_PASSWORD.', { retryAfter: 5 })
+
+export type Client = ReturnType<typeof createRqliteClient>

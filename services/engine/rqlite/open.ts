@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { DomainError } from '../../model/errors.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import type { EngineCounts, WriteBatch } from '../counts.ts'
+import type { Database } from '../database.ts'
+import { createBulkWrites } from '../loop/bulk-writes.ts'
+import { createStagingFiles } from '../loop/staging-files.ts'
+import { openConnection } from '../shared/connection.ts'
+import { createUnreadText } from '../shared/unread-text.ts'
+import { createBatchSender } from './batch-sender.ts'
+import { createRqliteClient, type RqliteOptions } from './client.ts'
+import { createRqliteDialect } from './dialect.ts'
+import { createEpoch, type Epoch } from './epoch.ts'
+import { createHeldReaders } from './held-readers.ts'
+import { createReadBatches } from './read-batches.ts'
+import { createScans } from './scans.ts'
+import { createSchemaTrials } from './schema-trials.ts'
+import { createClusterStagings } from './stagings.ts'
+import { prepareCluster } from './start.ts'
+import { deleteService } from './state.ts'
+import { encodeStatement } from './values.ts'
+import { createWriteBatches } from './write-batches.ts'
+
+export interface ClusterOptions extends RqliteOptions {
+  /** The directory of files of this service. */
+  readonly dataDirectory: string
+}
+
+/** The name by which files of this service belong to the cluster. */
+const CLUSTER = 'cluster'
+
+const refuseBackups = async () => {
+  throw new DomainError('NOT_ON_CLUSTER', 'Rowhouse makes and restores no backups of a cluster.', {
+    hint: 'Use the backups of rqlite: docs/guides/cluster.md.'
+  })
+}
+
+/** Opens a cluster of rqlite nodes. @throws an Error that says what to do */
+export const openCluster = async (options: ClusterOptions): Promise<Database> => {
+  const client = createRqliteClient(options)
+  const id = randomUUID()
+  const mark = await prepareCluster(client, id)
+  client.setMark(mark)
+
+  const commitListeners: (() => void)[] = []
+  const batchListeners: ((batch: WriteBatch) => void)[] = []
+  let reload: () => Promise<unknown> = async () => {}
+  let hasDeferredKeys = false
+  const readDeferredKeys = async () => {
+    const [rows] = await client.query([
+      { sql: "SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1", params: [] }
+    ])
+    hasDeferredKeys = rows?.[0] !== undefined
+  }
+
+  // The parts refer to each other.
+  let epoch: Epoch
+  const shared = { client, epoch: () => epoch, id }
+  const sender = createBatchSender(shared)
+  await sender.start()
+  epoch = createEpoch({
+    initial: await sender.readState(),
+    settled: sender.settled,
+    reload: async () => {
+      await readDeferredKeys()
+      await reload()
+    },
+    onOtherCommit: () => {
+      for (const listener of commitListeners) listener()
+    }
+  })
+  await readDeferredKeys()
+
+  const { counts: countReads, read, catchUp } = createReadBatches(shared)
+  const { tables, views } = createScans(shared)
+  const writes = createWriteBatches({
+    sender,
+    epoch: () => epoch,
+    hasDeferredKeys: () => hasDeferredKeys,
+    onBatch: (batch) => {
+      for (const listener of batchListeners) listener(batch)
+    }
+  })
+  const bulkWrites = createBulkWrites(writes)
+  const unread = createUnreadText()
+  const stagingFiles = createStagingFiles(options.dataDirectory, CLUSTER)
+  stagingFiles.prepare()
+  const stagings = createClusterStagings({ stagingFiles, query: client.query })
+  const held = createHeldReaders({ stagingFiles, scan: tables.scanNow })
+  const heldOfViews = createHeldReaders({ stagingFiles, scan: views.scanNow })
+  const trials = createSchemaTrials({ client })
+  const local = openConnection({ file: ':memory:', readonly: false, busyTimeout: 0, cacheSize: 1 })
+
+  const counts = (): EngineCounts => ({
+    reads: countReads(),
+    writes: writes.counts(),
+    bulkWrites: bulkWrites.counts(),
+    scans: tables.slots.counts(),
+    heldReaders: held.countHeld(),
+    viewScans: views.slots.counts(),
+    viewProcesses: trials.countProcesses(),
+    stagings: stagings.counts(),
+    unreadCharacters: unread.characters(),
+    cachedSql: 0,
+    cluster: { ...client.counts(), ...epoch.counts() }
+  })
+
+  const close = async () => {
+    await stagings.close()
+    held.close()
+    heldOfViews.close()
+    await trials.close()
+    await writes.close()
+    local.close()
+    try {
+      await client.execute([encodeStatement(deleteService(id))])
+    } finally {
+      await client.close()
+    }
+  }
+  let closing: Promise<void> | undefined
+
+  return {
+    dialect: createRqliteDialect(mark),
+    replication: { evaluate: (sql, params) => local.value(`SELECT ${sql}`, params) as SqlValue },
+    read,
+    readText: async (statement) => {
+      const [row] = await read(statement)
+      return row === undefined ? null : (Object.values(row)[0] as string | null)
+    },
+    plan: async (statement) => {
+      const steps = await read({ sql: `EXPLAIN QUERY PLAN ${statement.sql}`, params: statement.params })
+      return steps.map(({ detail }) => String(detail))
+    },
+    catchUp,
+    scan: tables.scan,
+    chunkScan: (caller) => async (statement) => (await tables.scan(statement, caller))[0],
+    holdReader: async (caller) => held.hold(caller),
+    viewScans: {
+      scan: views.scan,
+      holdReader: async (caller) => heldOfViews.hold(caller),
+      describe: trials.describe
+    },
+    tryChange: trials.tryChange,
+    stage: stagings.stage,
+    write: writes.write,
+    writeBulk: bulkWrites.writeBulk,
+    unread,
+    backups: { copy: refuseBackups, check: refuseBackups, restore: refuseBackups },
+    fileSizes: async () => {
+      const [row] = await read({
+        sql: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+        params: []
+      })
+      return { database: Number(row?.bytes), wal: 0, walRestarts: 0 }
+    },
+    onExternalCommit: (listener) => commitListeners.push(listener),
+    onStaleMemory: (listener) => {
+      reload = listener
+    },
+    counts,
+    onWriteBatch: (listener) => batchListeners.push(listener),
+    close: () => {
+      closing ??= close()
+      return closing
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import type { Unit, UnitOptions } from '../../sql/statement.ts'
+import type { WriteBatch, WriteCounts } from '../counts.ts'
+import { StaleMemory, type WriteResult } from '../database.ts'
+import { hasTooMuchPending, outcomeUnknown, sizeOfUnit, tooManyWrites } from '../loop/pending-units.ts'
+import { toDomainError } from '../loop/sqlite-errors.ts'
+import { engineStopped } from '../shared/plain-error.ts'
+import type { BatchSender, Sent } from './batch-sender.ts'
+import type { Epoch } from './epoch.ts'
+import { toChangeError } from './errors.ts'
+import { type Composed, composeUnit, createChangeEncoder, errorOf, resultsOf, resultsWithoutRows } from './units.ts'
+
+/** Units of a batch. */
+const MAX_UNITS = 256
+/** Characters and bytes of their parameters. */
+const MAX_SIZE = 4 * 2 ** 20
+
+interface PendingUnit {
+  readonly unit: Unit
+  readonly options: UnitOptions | undefined
+  readonly size: number
+  /** When the unit arrived, by `performance.now()`. */
+  readonly arrivedAt: number
+  readonly resolve: (results: readonly WriteResult[]) => void
+  readonly reject: (error: Error) => void
+  isSettled: boolean
+}
+
+/** Why a batch was not stored. `failed`: the unit that is the cause, if it is known. */
+interface Failure {
+  readonly failed: PendingUnit | null
+  readonly error: Error
+}
+
+interface WriteBatchesOptions {
+  readonly sender: BatchSender
+  readonly epoch: () => Epoch
+  /** Whether a foreign key is checked at COMMIT: one unit could then mask a violation of another one. */
+  readonly hasDeferredKeys: () => boolean
+  readonly onBatch: (batch: WriteBatch) => void
+}
+
+const isAlone = ({ options }: PendingUnit) => options?.foreignKeys === false || options?.keepsBroken === true
+
+/** Commits units in batches: each is one request, and what arrives during it is the next one. */
+export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: WriteBatchesOptions) => {
+  let queue: PendingUnit[] = []
+  let inFlight: readonly PendingUnit[] = []
+  let pendingSize = 0
+  let refused = 0
+  let isClosed = false
+  const encode = createChangeEncoder()
+  let running: Promise<void> | undefined
+
+  const settleStored = (pending: PendingUnit, results: readonly WriteResult[] | null) => {
+    if (results) pending.resolve(results)
+    else pending.reject(outcomeUnknown())
+  }
+
+  /** Returns the failure of a batch that was not stored, or null if each unit has been settled. */
+  const settle = (units: readonly PendingUnit[], composed: readonly Composed[], sent: Sent): Failure | null => {
+    if (sent.kind === 'unknown') for (const { reject } of units) reject(outcomeUnknown())
+    if (sent.kind === 'lost') for (const pending of units) settleStored(pending, resultsWithoutRows(pending.unit))
+    if (sent.kind === 'stored') {
+      let start = 0
+      for (const [index, pending] of units.entries()) {
+        const own = composed[index] as Composed
+        pending.resolve(resultsOf(pending.unit, own, sent.results.slice(start, start + own.steps.length)))
+        start += own.steps.length
+      }
+    }
+    if (sent.kind !== 'failed') return null
+    return locate(units, composed, sent)
+  }
+
+  const locate = (
+    units: readonly PendingUnit[],
+    composed: readonly Composed[],
+    { index, message }: Extract<Sent, { kind: 'failed' }>
+  ): Failure => {
+    let rest = index ?? Number.POSITIVE_INFINITY
+    for (const [position, { steps }] of composed.entries()) {
+      const step = steps[rest]
+      if (step) return { failed: units[position] as PendingUnit, error: toDomainError(errorOf(step, message)) }
+      rest -= steps.length
+    }
+    return { failed: null, error: toDomainError(toChangeError(message)) }
+  }
+
+  /** Memory has none of the changes of a unit that runs alone. Returns whether it has them now. */
+  const catchUpAlone = async () => {
+    try {
+      await epoch().catchUp(await sender.readState())
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Commits units together. Those that were made from older memory than that of the cluster fail with `StaleMemory`. */
+  const attempt = async (units: readonly PendingUnit[]): Promise<Failure | null> => {
+    if (units.length === 0) return null
+    const composed = units.map(({ unit, options }) => composeUnit(unit, options))
+    const [first] = units as [PendingUnit]
+    const moves = composed.reduce((sum, own) => sum + own.moves, 0)
+    const start = performance.now()
+    const steps = composed.flatMap((own) => own.steps)
+    const sent = isAlone(first)
+      ? await sender.sendAlone(steps, first.options as UnitOptions)
+      : await sender.send(
+          steps.map(({ statement }) => encode(statement)),
+          moves
+        )
+    if (sent.kind !== 'stale') {
+      const commitMs = performance.now() - start
+      onBatch({ units: units.length, waitMs: start - first.arrivedAt, commitMs })
+      if (isAlone(first) && sent.kind === 'stored' && !(await catchUpAlone()))
+        return settle(units, composed, { kind: 'unknown' })
+      return settle(units, composed, sent)
+    }
+    await epoch().catchUp(await sender.readState())
+    for (const { options, reject } of units) if (options?.usesMemory) reject(new StaleMemory())
+    return attempt(units.filter(({ options }) => !options?.usesMemory))
+  }
+
+  const commitAlone = async (pending: PendingUnit) => {
+    const failure = await attempt([pending])
+    if (failure) pending.reject(failure.error)
+  }
+
+  /** Commits a batch. After a failure, its other units are sent again; after a second one, each unit alone. */
+  const commit = async (units: readonly PendingUnit[]) => {
+    const failure = await attempt(units)
+    if (!failure) return
+    const { failed, error } = failure
+    const others = units.filter((pending) => pending !== failed && !pending.isSettled)
+    // A unit fails with this error only if those before it are stored.
+    if (failed && !(await attempt(others))) return failed.reject(error)
+    for (const pending of units) if (!pending.isSettled) await commitAlone(pending)
+  }
+
+  /** Takes the next units that can be committed together. */
+  const takeBatch = () => {
+    let size = 0
+    const end = queue.findIndex((pending, index) => {
+      if (index === 0) {
+        size = pending.size
+        return false
+      }
+      size += pending.size
+      const isTogether = !isAlone(pending) && !isAlone(queue[0] as PendingUnit) && !hasDeferredKeys()
+      return !isTogether || index >= MAX_UNITS || size > MAX_SIZE
+    })
+    const batch = end === -1 ? queue : queue.slice(0, end)
+    queue = queue.slice(batch.length)
+    return batch
+  }
+
+  const runQueue = async () => {
+    while (queue.length > 0) {
+      inFlight = takeBatch()
+      try {
+        await commit(inFlight)
+      } catch (error) {
+        for (const { reject } of inFlight) reject(error as Error)
+      }
+      for (const { size } of inFlight) pendingSize -= size
+      inFlight = []
+    }
+    running = undefined
+  }
+
+  const startQueue = () => {
+    if (queue.length > 0) running ??= runQueue()
+  }
+
+  /** The number of units that are not settled. */
+  const countPending = () => inFlight.length + queue.length
+
+  const write = (unit: Unit, options?: UnitOptions) =>
+    new Promise<readonly WriteResult[]>((resolve, reject) => {
+      if (isClosed) return reject(toDomainError(engineStopped))
+      if (hasTooMuchPending(countPending(), pendingSize)) {
+        refused += 1
+        return reject(tooManyWrites())
+      }
+      const size = sizeOfUnit(unit)
+      pendingSize += size
+      const pending: PendingUnit = {
+        unit,
+        options,
+        size,
+        arrivedAt: performance.now(),
+        resolve: (results) => {
+          pending.isSettled = true
+          resolve(results)
+        },
+        reject: (error) => {
+          pending.isSettled = true
+          reject(error)
+        },
+        isSettled: false
+      }
+      queue.push(pending)
+      if (!running) setImmediate(startQueue)
+    })
+
+  /** Refuses new units, and waits for the pending ones. */
+  const close = async () => {
+    isClosed = true
+    startQueue()
+    await running
+  }
+
+  const counts = (): WriteCounts => ({ pending: countPending(), pendingSize, refused })
+
+  return { write, countPending, counts, close }
+}

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createBackupClient } from '../backup-client.ts'
+import { JWT_SECRET } from '../rqlite/cluster.ts'
+import { scaled } from '../scale.ts'
+import { type Service, startService } from '../service-process.ts'
+import { createLedger, send, startLoad } from './load.ts'
+import { findLeader, findRqlited, type Node, readNode, startNodes } from './nodes.ts'
+
+const CLIENTS = 8
+const COUNTERS = Array.from({ length: CLIENTS }, (_, index) => index + 1)
+const KILLED_LEADERS = scaled(50)
+const PAUSED_LEADERS = scaled(20)
+const KILLED_SERVICES = scaled(20)
+const PAUSE_MS = 5000
+
+const startServices = (t: Test, nodes: readonly Node[]) => {
+  const env = { RQLITE_URLS: nodes.map(({ url }) => url).join(','), JWT_SECRET }
+  return [0, 1].map(() => () => startService(t, env))
+}
+
+const columnsOf = async (node: Node) => {
+  const tables = await readNode(
+    node,
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\' ORDER BY name"
+  )
+  return tables.map(([name]) => String(name))
+}
+
+/** Returns the content of each table as one text. */
+const contentOf = async (node: Node) => {
+  const content: [string, unknown][] = []
+  for (const table of await columnsOf(node)) {
+    const columns = await readNode(node, `SELECT name FROM pragma_table_xinfo('${table}')`)
+    const values = columns.map(([name]) => `quote("${table}"."${name}")`).join(" || ',' || ")
+    content.push([table, await readNode(node, `SELECT ${values} FROM "${table}" ORDER BY 1`)])
+  }
+  content.push([
+    'declarations',
+    await readNode(node, 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2')
+  ])
+  return content
+}
+
+const rqlited = findRqlited()
+if (!rqlited)
+  console.log('# SKIPPED: the cluster was not tested. Set RQLITED to the path of rqlited 10, or add it to PATH.')
+
+t.test('no acknowledged change is lost or doubled when leaders and services fail', { skip: !rqlited }, async (t) => {
+  const nodes = await startNodes(t, String(rqlited), 3)
+  const starts = startServices(t, nodes)
+  const services: (Service | null)[] = []
+  for (const start of starts) services.push(await start())
+  const listening = () => services.flatMap((service) => service?.address ?? [])
+  const admin = await createBackupClient(listening()[0] as string)
+  const notes = await admin.call('POST', '/tables', {
+    name: 'notes',
+    label: '',
+    fields: [{ name: 'text', jsonType: 'string' }]
+  })
+  const counters = await admin.call('POST', '/tables', {
+    name: 'counters',
+    label: '',
+    fields: [{ name: 'count', jsonType: 'integer' }]
+  })
+  t.ok(notes && counters)
+  const { token } = (await admin.call('POST', '/tokens', {
+    name: 'load',
+    permissions: { tables: ['notes', 'counters'], actions: ['read', 'write'] }
+  })) as { token: string }
+  for (const id of COUNTERS)
+    await send(`${listening()[id % 2]}/data/counters/records`, { token, method: 'POST', body: { id, count: 0 } })
+
+  const ledger = createLedger()
+  const stop = startLoad({ services: listening, token, table: 'notes', counters: 'counters', ledger }, CLIENTS)
+
+  for (let count = 0; count < KILLED_LEADERS; count += 1) {
+    await delay(500)
+    const leader = await findLeader(nodes)
+    await leader.kill('SIGKILL')
+    await delay(700)
+    await leader.start()
+  }
+  for (let count = 0; count < PAUSED_LEADERS; count += 1) {
+    await delay(500)
+    await (await findLeader(nodes)).pause(PAUSE_MS)
+  }
+  for (let count = 0; count < KILLED_SERVICES; count += 1) {
+    const index = count % 2
+    const service = services[index] as Service
+    services[index] = null
+    await service.end('SIGKILL')
+    await delay(300)
+    services[index] = await (starts[index] as () => Promise<Service>)()
+    await delay(300)
+  }
+  await delay(500)
+  await stop()
+
+  const leader = await findLeader(nodes)
+  const stored = (await readNode(leader, 'SELECT text, count(*) FROM notes GROUP BY 1')) as [string, number][]
+  const counts = new Map(stored)
+  const missing = [...ledger.keyed, ...ledger.plain].filter((text) => !counts.has(text))
+  const doubled = stored.filter(([, count]) => count > 1)
+  t.strictSame(missing, [], 'no acknowledged record is missing')
+  t.strictSame(doubled, [], 'no record is stored twice')
+  t.strictSame(ledger.faults.slice(0, 5), [], 'no fault')
+  const times = ledger.times.toSorted((a, b) => a - b)
+  const percentile = (share: number) => Math.round(times[Math.floor((times.length - 1) * share)] as number)
+  console.log(
+    `# ${ledger.keyed.size} keyed and ${ledger.plain.size} plain creates, ${ledger.unknown.size} without a response; ` +
+      `p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms; ` +
+      [...ledger.codes].map(([code, count]) => `${code}: ${count}`).join(', ')
+  )
+
+  await delay(1000)
+  const [first, ...others] = await Promise.all(nodes.map(contentOf))
+  for (const other of others) t.strictSame(other, first, 'all nodes have the same rows')
+})
