@@ -39,6 +39,9 @@ export const QUERY_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'INVAL
 /** For routes that compute values of records. */
 export const AGGREGATE_ERRORS: readonly ErrorCode[] = [...RECORD_READ_ERRORS, 'AGGREGATE_OVERFLOW']
 
+/** For routes that change a table or its records. NOT_REPLICABLE: for a table of a cluster. */
+export const READ_ONLY_ERRORS: readonly ErrorCode[] = ['TABLE_READ_ONLY', 'NOT_REPLICABLE']
+
 /** For routes that create a record. TABLE_CHANGED: several services may serve one cluster. */
 export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,
@@ -56,8 +59,7 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
 /** For routes that import a file. */
 export const IMPORT_ERRORS: readonly ErrorCode[] = [
   ...RECORD_CREATE_ERRORS,
-  'TABLE_READ_ONLY',
-  'NOT_REPLICABLE',
+  ...READ_ONLY_ERRORS,
   'IMPORT_FAILED',
   'IMPORT_STOPPED'
 ]
@@ -74,8 +76,7 @@ export const RECORD_CHANGE_ERRORS: readonly ErrorCode[] = [
 /** For batches. */
 export const BATCH_ERRORS: readonly ErrorCode[] = [
   ...RECORD_CHANGE_ERRORS,
-  'TABLE_READ_ONLY',
-  'NOT_REPLICABLE',
+  ...READ_ONLY_ERRORS,
   'NOT_INCREMENTABLE',
   'INCREMENT_OVERFLOW',
   'TOO_MANY_AFFECTED',

@@ -1,7 +1,7 @@
 import { sendBatch } from '../client.ts'
-import { type Context, WARM_UP_SECONDS } from '../context.ts'
+import { type Context, WARM_UP_SECONDS, withDirectory } from '../context.ts'
 import { type Environment, withEnvironment } from '../environment.ts'
-import { findRqlited, startNodes } from '../nodes.ts'
+import { createNodes, findRqlited, killAll, loadFile, type Node, startAll } from '../nodes.ts'
 import { alignedTable, atLeast, below, figureTable, milliseconds, perSecond, ratio } from '../report.ts'
 import type { Sample } from '../sample.ts'
 import { median, medianOf } from '../statistics.ts'
@@ -56,13 +56,13 @@ const warmUp = async ({ measure }: Environment) => {
 }
 
 /** Measures a service of a file and one of a cluster in alternation. */
-const compare = async (context: Context, rqlited: string, nodes: number) => {
-  const cluster = await startNodes(rqlited, nodes, context.directory)
+const compare = async (context: Context, nodes: readonly Node[]) => {
   const prepare = async (file: string) => {
-    await cluster.load(file)
-    return { RQLITE_URLS: cluster.urls.join(','), JWT_SECRET }
+    await loadFile(nodes[0] as Node, file)
+    return { RQLITE_URLS: nodes.map(({ url }) => url).join(','), JWT_SECRET }
   }
   try {
+    await startAll(nodes)
     return await withEnvironment(context, { tables: TABLES, rows: ROWS }, (ofFile) =>
       withEnvironment(context, { tables: TABLES, rows: ROWS, prepare }, async (ofCluster) => {
         for (const environment of [ofFile, ofCluster]) await warmUp(environment)
@@ -73,7 +73,7 @@ const compare = async (context: Context, rqlited: string, nodes: number) => {
       })
     )
   } finally {
-    await cluster.stop()
+    await killAll(nodes)
   }
 }
 
@@ -111,6 +111,11 @@ export const runCluster = async (context: Context) => {
   const rqlited = findRqlited()
   if (rqlited === undefined) return 'SKIPPED: set RQLITED to the path of rqlited 10, or add it to PATH.'
   const reports: string[] = []
-  for (const targets of CLUSTERS) reports.push(reportOf(await compare(context, rqlited, targets.nodes), targets))
+  for (const targets of CLUSTERS) {
+    const rounds = await withDirectory(context, async (directory) =>
+      compare(context, await createNodes(rqlited, targets.nodes, directory))
+    )
+    reports.push(reportOf(rounds, targets))
+  }
   return reports.join('\n\n')
 }

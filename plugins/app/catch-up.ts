@@ -12,12 +12,12 @@ declare module 'fastify' {
 /** The credentials of the routes that use tables, tokens or settings in memory. */
 const NEED_MEMORY: ReadonlySet<Credential | undefined> = new Set(['token', 'session', 'administrator'])
 
-/** After this time, what came before the body of a request is old: a token may have been revoked since. */
+/** After this time, tables and tokens are compared again: a token may have been revoked while the body arrived. */
 const SLOW_BODY_MS = 250
 
 /**
- * Several services may serve one cluster. Before each request that needs a credential, this one reads again what another one has
- * changed of tables, tokens and settings. For a file there is nothing to do.
+ * Several services may serve one cluster. Before each request that needs a credential, this service reloads tables, tokens and
+ * settings if another one has changed them. For a file there is nothing to do.
  */
 export default fp(
   async (fastify) => {

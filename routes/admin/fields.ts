@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ok } from '../../schemas/envelope.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
-import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ONLY_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableEnvelope } from '../../schemas/table.ts'
 import { FieldParamsSchema, FieldRedefinitionSchema, FieldRemovalQuerySchema } from '../../schemas/table-changes.ts'
 import { toTable } from '../../services/tables/table-json.ts'
@@ -13,8 +13,7 @@ const ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,
   'TABLE_NOT_FOUND',
   'TABLE_UNUSABLE',
-  'TABLE_READ_ONLY',
-  'NOT_REPLICABLE',
+  ...READ_ONLY_ERRORS,
   'TABLE_CHANGED',
   'STRUCTURE_CHANGED',
   'FIELD_NOT_FOUND',

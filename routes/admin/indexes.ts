@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { done, OkSchema, ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
-import { READ_ERRORS, TABLE_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, READ_ONLY_ERRORS, TABLE_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   NewTableIndexSchema,
   TableIndexEnvelope,
@@ -48,8 +48,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [
           ...WRITE_ERRORS,
           ...TABLE_ERRORS,
-          'TABLE_READ_ONLY',
-          'NOT_REPLICABLE',
+          ...READ_ONLY_ERRORS,
           'STRUCTURE_CHANGED',
           'INDEX_EXISTS',
           'UNIQUE_VIOLATION',

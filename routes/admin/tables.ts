@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ImportablesEnvelope, ImportedEnvelope, TableImportSchema } from '../../schemas/adoption.ts'
 import { done, OkSchema, ok, TableIdParamsSchema } from '../../schemas/envelope.ts'
 import { FieldAdditionSchema, NewTableSchema } from '../../schemas/new-table.ts'
-import { READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ERRORS, READ_ONLY_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableEnvelope, TablesEnvelope } from '../../schemas/table.ts'
 import { TableChangesSchema, UnregisterQuerySchema } from '../../schemas/table-changes.ts'
 import { toTable, toUpdatedTable } from '../../services/tables/table-json.ts'
@@ -136,8 +136,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_CHANGED',
           'TABLE_EXISTS',
           'TABLE_REGISTERED',
-          'TABLE_READ_ONLY',
-          'NOT_REPLICABLE',
+          ...READ_ONLY_ERRORS,
           'UNIQUE_VIOLATION',
           'STRUCTURE_CHANGED',
           'STRUCTURE_IN_USE',
@@ -168,8 +167,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'TABLE_NOT_FOUND',
           'TABLE_UNUSABLE',
           'TABLE_CHANGED',
-          'TABLE_READ_ONLY',
-          'NOT_REPLICABLE',
+          ...READ_ONLY_ERRORS,
           'FIELD_EXISTS',
           'UNIQUE_VIOLATION',
           'STRUCTURE_CHANGED',
@@ -227,8 +225,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           ...WRITE_ERRORS,
           'TABLE_NOT_FOUND',
           'TABLE_UNUSABLE',
-          'TABLE_READ_ONLY',
-          'NOT_REPLICABLE',
+          ...READ_ONLY_ERRORS,
           'TABLE_CHANGED',
           'STRUCTURE_CHANGED',
           'STRUCTURE_IN_USE',

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { preValidationHookHandler } from 'fastify'
-import { RECORD_CHANGE_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ONLY_ERRORS, RECORD_CHANGE_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   AdditionSchema,
   IfMatchHeadersSchema,
@@ -30,8 +30,7 @@ const config = {
   errors: [
     ...TOKEN_READ_ERRORS,
     ...RECORD_CHANGE_ERRORS,
-    'TABLE_READ_ONLY',
-    'NOT_REPLICABLE',
+    ...READ_ONLY_ERRORS,
     'NOT_INCREMENTABLE',
     'INCREMENT_OVERFLOW'
   ],

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { ok } from '../../schemas/envelope.ts'
 import { TokenFieldAdditionSchema, TokenNewTableSchema } from '../../schemas/new-table.ts'
-import { WRITE_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ONLY_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema } from '../../schemas/record.ts'
 import { TableEnvelope } from '../../schemas/table.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
@@ -70,8 +70,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'ACTION_NOT_ALLOWED',
           'TABLE_NOT_FOUND',
           'TABLE_UNUSABLE',
-          'TABLE_READ_ONLY',
-          'NOT_REPLICABLE',
+          ...READ_ONLY_ERRORS,
           'TABLE_CHANGED',
           'FIELD_EXISTS',
           'UNIQUE_VIOLATION',

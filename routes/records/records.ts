@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ok } from '../../schemas/envelope.ts'
 import {
   QUERY_ERRORS,
+  READ_ONLY_ERRORS,
   RECORD_CHANGE_ERRORS,
   RECORD_CREATE_ERRORS,
   RECORD_READ_ERRORS
@@ -54,7 +55,7 @@ const UPDATES = [
 const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
   const { records, readableBy } = fastify
   const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, recordsPath, accessTo } = area
-  const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, 'TABLE_READ_ONLY', 'NOT_REPLICABLE'] as const
+  const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, ...READ_ONLY_ERRORS] as const
 
   fastify.get(
     paths.list,
@@ -131,7 +132,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         credential,
         action: 'create',
         furtherActions: actionsToUpsert,
-        errors: [...tableErrors, ...RECORD_CREATE_ERRORS, 'TABLE_READ_ONLY', 'NOT_REPLICABLE', 'PRECONDITION_FAILED'],
+        errors: [...tableErrors, ...RECORD_CREATE_ERRORS, ...READ_ONLY_ERRORS, 'PRECONDITION_FAILED'],
         takesRetryKey: true
       }
     },

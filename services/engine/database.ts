@@ -132,8 +132,8 @@ export interface Database extends Scans {
   /** Like `read`, for a statement that returns one text, such as JSON made by SQLite. Returns null without a row. */
   readText(statement: Statement): Promise<string | null>
   /**
-   * Resolves when what is in memory of tables, tokens and settings is as new as the database was at the call. To be called
-   * before each request. null: only this service changes the database, so memory is always as new.
+   * Resolves when the tables, tokens and settings in memory are as new as the database was at the call. Call it before each
+   * request. null: only this service changes the database, so memory is always as new.
    */
   readonly catchUp: (() => Promise<void>) | null
   /** Returns the steps of SQLite's query plan for `read`. Does not run the statement. */
@@ -177,8 +177,8 @@ export interface Database extends Scans {
   /** Adds a listener for commits of other programs. After such a commit cached numbers of records must be read again. */
   onExternalCommit(listener: () => void): void
   /**
-   * Adds the listener that reads again what is in memory of tables, tokens and settings: another program or service may have
-   * changed it. A cluster waits for it.
+   * Adds the listener that reloads tables, tokens and settings: another program or service may have changed them. A cluster
+   * waits for it.
    */
   onStaleMemory(listener: () => Promise<unknown>): void
   fileSizes(): Promise<FileSizes>

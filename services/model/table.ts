@@ -171,7 +171,7 @@ export interface HiddenSource {
 /** By the name of a field. */
 export type HiddenSources = ReadonlyMap<string, readonly HiddenSource[]>
 
-/** Why the nodes of a cluster would store different values. */
+/** Why the nodes of a cluster would store different values: docs/decisions/0048-replicable-tables.md. */
 export interface Unreplicable {
   /** What the sentence is about: "the trigger 'logged' of 'cats'". */
   readonly subject: string

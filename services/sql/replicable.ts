@@ -1,4 +1,5 @@
 import { foldName } from '../model/names.ts'
+import type { Unreplicable } from '../model/table.ts'
 import type { Declared } from './declared.ts'
 import {
   actionsIn,
@@ -15,13 +16,8 @@ import { type TimeExpression, timeExpression } from './time-defaults.ts'
 import { changesIn } from './trigger-bodies.ts'
 import { type DeclaredSources, triggerProblem } from './trigger-reasons.ts'
 
-/** Why each node of a cluster would store another value: docs/decisions/0048-replicable-tables.md. */
-export interface Reason extends NodeValue {
-  /** What the sentence is about: "the trigger 'logged' of 'cats'". */
-  readonly subject: string
-}
-
-const isOrdinary = ({ type, sql }: Declared) => type === 'table' && !/^create virtual/i.test(String(sql))
+/** Whether it is a table that is neither virtual nor a view. */
+export const isOrdinary = ({ type, sql }: Declared) => type === 'table' && !/^create virtual/i.test(String(sql))
 
 const isInternal = ({ name }: Declared) => /^sqlite_/i.test(name)
 
@@ -57,7 +53,7 @@ export const timeDefaults = (declared: Declared): ReadonlyMap<string, TimeExpres
   )
 }
 
-const withSubject = (subject: string, problem: NodeValue | undefined): Reason[] =>
+const withSubject = (subject: string, problem: NodeValue | undefined): Unreplicable[] =>
   problem ? [{ subject, ...problem }] : []
 
 const HIDDEN_KEY: NodeValue = {
@@ -70,7 +66,7 @@ const OWN_DEFAULT_REMEDY = 'Remove the default, and send the value with each rec
 const hasHiddenKey = ({ isWithoutRowid, hasKey }: DeclaredTable) => !isWithoutRowid && !hasKey
 
 /** Returns what differs only for the inserts and keys of requests. */
-const reasonsOfRequests = (table: DeclaredTable): readonly Reason[] => [
+const reasonsOfRequests = (table: DeclaredTable): readonly Unreplicable[] => [
   ...withSubject(`the table '${table.name}'`, hasHiddenKey(table) ? HIDDEN_KEY : undefined),
   ...table.columns.flatMap((column) => {
     const problem = findNodeValue(defaultOf(column) ?? [])
@@ -96,7 +92,7 @@ const setDefaultProblem = (table: DeclaredTable): NodeValue | undefined => {
 }
 
 /** Returns what differs for each write to the table, also for those of triggers. */
-const reasonsOfTable = (table: DeclaredTable): readonly Reason[] => [
+const reasonsOfTable = (table: DeclaredTable): readonly Unreplicable[] => [
   ...table.columns.flatMap(({ name, parts }) =>
     withSubject(`the column '${name}' of '${table.name}'`, findNodeValue(guardedTokens(parts), true))
   ),
@@ -113,7 +109,7 @@ const indexProblem = ({ sql }: Declared) => {
 }
 
 const reasonsOfOthers = (declared: readonly Declared[], sources: DeclaredSources) =>
-  declared.map((row): readonly [string, readonly Reason[]] => {
+  declared.map((row): readonly [string, readonly Unreplicable[]] => {
     const { type, name, tableName, sql } = row
     const table = foldName(tableName)
     if (type === 'trigger')
@@ -155,7 +151,7 @@ const reachedFrom = (name: string, next: ReadonlyMap<string, readonly string[]>)
  * Returns the tables that cannot be changed on a cluster, by their folded names, because each node would store another
  * value. `declared`: the whole schema.
  */
-export const findUnreplicable = (declared: readonly Declared[]): ReadonlyMap<string, Reason> => {
+export const findUnreplicable = (declared: readonly Declared[]): ReadonlyMap<string, Unreplicable> => {
   const sources = toSources(declared)
   const changed = changedBy(declared, sources)
   const ofTables = [...sources.tables].map(([name, table]) => [name, reasonsOfTable(table)] as const)

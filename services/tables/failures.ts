@@ -1,7 +1,7 @@
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { BrokenObject } from '../engine/reader/compilation.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
-import type { Reason } from '../sql/replicable.ts'
+import type { Unreplicable } from '../model/table.ts'
 
 /** SQLite's advice for a name in double quotes that it does not know. A text instead of the name would be a constant. */
 const STRING_ADVICE = / - should this be a string literal in single-quotes\?$/
@@ -72,7 +72,7 @@ export const pathTaken = (name: string) =>
   })
 
 /** For a table of a cluster. */
-export const notReplicable = (name: string, { subject, cause, remedy }: Reason) =>
+export const notReplicable = (name: string, { subject, cause, remedy }: Unreplicable) =>
   new DomainError(
     'NOT_REPLICABLE',
     `'${name}' can only be read, because the nodes of the cluster would store different values: ${subject}: ${cause}.`,

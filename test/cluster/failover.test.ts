@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { findRqlited, type Node } from '../../bench/nodes.ts'
 import { createBackupClient } from '../backup-client.ts'
 import { JWT_SECRET } from '../rqlite/cluster.ts'
+import { startNodes } from '../rqlite/real-nodes.ts'
 import { scaled } from '../scale.ts'
 import { type Service, startService } from '../service-process.ts'
 import { createLedger, send, startLoad } from './load.ts'
-import { findLeader, findRqlited, type Node, readNode, startNodes } from './nodes.ts'
+import { findLeader, readNode } from './nodes.ts'
 
 const CLIENTS = 8
 const COUNTERS = Array.from({ length: CLIENTS }, (_, index) => index + 1)

@@ -15,7 +15,7 @@ const MAX_PREPARED = 1000
 const NUMBERED = /\?(\d+)/g
 const IS_CUT = /^(?:incomplete input|unrecognized token)/
 
-/** Returns the number of a statement's parameters. better-sqlite3 shows it only by what it refuses to bind. */
+/** Returns the number of a statement's parameters. better-sqlite3 shows it only by the errors of `bind`. */
 const countParameters = (db: Connection, sql: string) => {
   const numbers = [...sql.matchAll(NUMBERED)].map(([, number]) => Number(number))
   if (numbers.length > 0) return Math.max(...numbers)

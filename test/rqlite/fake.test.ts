@@ -1,7 +1,15 @@
 import t, { type Test } from 'tap'
+import { findRqlited } from '../../bench/nodes.ts'
 import { startFakeRqlite } from './fake.ts'
-import { rqlited, startRqlited } from './real.ts'
+import { startNodes } from './real-nodes.ts'
 import { CASES, type Case, CREATE, findReturning } from './shared-cases.ts'
+
+const rqlited = findRqlited()
+
+const startReal = async (t: Test, path: string) => {
+  const [node] = await startNodes(t, path, 1)
+  return String(node?.url)
+}
 
 /** Sends a request, and returns the status and the body. */
 const send = async (url: string, { path, body, method = 'POST' }: Pick<Case, 'path' | 'body' | 'method'>) => {
@@ -43,7 +51,7 @@ t.test('the fake responds as rqlite', async (t) => {
 
 if (rqlited) {
   t.test('rqlite responds as the cases expect', async (t) => {
-    const { url } = await startRqlited(t)
+    const url = await startReal(t, rqlited)
     await runCases(t, url)
   })
 } else {
@@ -51,7 +59,7 @@ if (rqlited) {
 }
 
 t.test('status, nodes and readiness have the fields that a client reads', async (t) => {
-  const urls = [(await startFakeRqlite(t)).url, ...(rqlited ? [(await startRqlited(t)).url] : [])]
+  const urls = [(await startFakeRqlite(t)).url, ...(rqlited ? [await startReal(t, rqlited)] : [])]
   for (const url of urls) {
     const status = await readJson(`${url}/status`)
     t.match(status, { build: { version: /10/ }, store: { db_conf: { fk_constraints: true }, ready: true } })

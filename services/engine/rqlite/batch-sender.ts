@@ -1,5 +1,5 @@
 import type { UnitOptions } from '../../sql/statement.ts'
-import type { Answer, Client } from './client.ts'
+import type { Client, RqliteResponse } from './client.ts'
 import type { Epoch } from './epoch.ts'
 import {
   claimBatch,
@@ -34,30 +34,31 @@ interface Failed {
 }
 
 /** Sends the statements of a batch, with those at its head. */
-type Post = (head: readonly Step[], onLost: () => void) => Promise<Answer>
+type Post = (head: readonly Step[], onLost: () => void) => Promise<RqliteResponse>
 
-/** Returns what failed in the answer; null if nothing did. */
-type FindFailure = (answer: NonNullable<Answer>) => Failed | null
+/** Returns what failed in the response; null if nothing did. */
+type FindFailure = (response: NonNullable<RqliteResponse>) => Failed | null
 
 /** Errors of the file of one node. The other nodes may have stored the batch. */
 const IS_OF_NODE =
   /^(?:database or disk is full|disk I\/O error|database disk image|database (?:schema |table )?is locked(?:$|:)|attempt to write a readonly|out of memory|interrupted|unable to open|sql: )/
 
-/** The positions of the checks at the head of a batch. */
+/** The statements at the head of a batch, and the positions of its checks. */
+const HEAD = 3
 const NUMBER_CHECK = 1
 const EPOCH_CHECK = 2
 
-const findFailure: FindFailure = (answer) => {
-  if (answer.error !== undefined) return { index: undefined, message: answer.error }
-  const index = answer.results.findIndex(({ error }) => error !== undefined)
-  return index === -1 ? null : { index, message: String(answer.results[index]?.error) }
+const findFailure: FindFailure = (response) => {
+  if (response.error !== undefined) return { index: undefined, message: response.error }
+  const index = response.results.findIndex(({ error }) => error !== undefined)
+  return index === -1 ? null : { index, message: String(response.results[index]?.error) }
 }
 
 /** The text of a unit without foreign keys is the third statement of its request. */
 const TEXT = 2
 
-const findFailureOfText: FindFailure = (answer) => {
-  const message = answer.error ?? answer.results[TEXT]?.error
+const findFailureOfText: FindFailure = (response) => {
+  const message = response.error ?? response.results[TEXT]?.error
   return message === undefined ? null : { index: failedStep(message), message }
 }
 
@@ -78,8 +79,8 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     const batch = rows?.[0]?.batch
     if (batch !== undefined) return Number(batch)
     // The cluster was restored from a backup that is older than this service.
-    const answer = await client.execute([encodeStatement(insertService(id))])
-    if (answer === null || findFailure(answer)) throw new Error('The row of this service cannot be stored.')
+    const response = await client.execute([encodeStatement(insertService(id))])
+    if (response === null || findFailure(response)) throw new Error('The row of this service cannot be stored.')
     return 0
   }
 
@@ -98,9 +99,9 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
       count += 1
       const next = count
       const statements = [fenceBatch(id, last, next), expectChanges(1)].map(encodeStatement)
-      const answer = await client.execute(statements)
-      if (answer === null) throw new Error('The cluster does not answer.')
-      const failed = findFailure(answer)
+      const response = await client.execute(statements)
+      if (response === null) throw new Error('The cluster does not respond.')
+      const failed = findFailure(response)
       if (!failed) {
         last = next
         return false
@@ -115,14 +116,14 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     count += 1
     const number = count
     let lost = 0
-    const answer = await post(headOf(number), () => {
+    const response = await post(headOf(number), () => {
       lost += 1
     })
-    if (answer === null) return { kind: 'unknown' }
-    const failed = find(answer)
+    if (response === null) return { kind: 'unknown' }
+    const failed = find(response)
     if (!failed) {
       last = number
-      return { kind: 'stored', results: answer.results }
+      return { kind: 'stored', results: response.results }
     }
     if (failed.index === NUMBER_CHECK) {
       last = await readLast()
@@ -154,8 +155,6 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     if (sent.kind !== 'failed' || sent.index === undefined) return sent
     return { ...sent, index: sent.index - length }
   }
-
-  const HEAD = 3
 
   /** Sends encoded statements in one transaction. `moves`: by how much they move the epoch. */
   const send = (encoded: readonly string[], moves: number): Promise<Sent> =>

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { DomainError } from '../../model/errors.ts'
-import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { toReadError } from '../loop/sqlite-errors.ts'
 import { createBlobTexts } from './dialect.ts'
@@ -16,13 +15,8 @@ export interface RqliteOptions {
   readonly password?: string | undefined
   /** A file with the certificates that sign those of the nodes, in PEM. */
   readonly caFile?: string | undefined
-  /** Milliseconds in which a request is sent again to a cluster that does not answer. */
+  /** Milliseconds in which a request is sent again to a cluster that does not respond. */
   readonly maxRetryMs?: number | undefined
-}
-
-export interface RqliteClient {
-  /** Runs statements that only read, in one snapshot of the current state. Rejects with a DomainError. */
-  query(statements: readonly Statement[], options?: QueryOptions): Promise<readonly (readonly Row[])[]>
 }
 
 export interface QueryOptions {
@@ -30,21 +24,21 @@ export interface QueryOptions {
   readonly isScan?: boolean
 }
 
-/** The answer of rqlite to statements, or null if it is not known whether they ran. `error`: one outside of all statements. */
-export type Answer = { readonly results: readonly Result[]; readonly error?: string } | null
+/** The response of rqlite to statements, or null if it is not known whether they ran. `error`: one outside of all statements. */
+export type RqliteResponse = { readonly results: readonly Result[]; readonly error?: string } | null
 
 /** Connections to each node. Writes use one. */
 const CONNECTIONS = 16
 /** An election takes less. */
 const MAX_RETRY_MS = 10_000
 const RETRY_PAUSE_MS = 20
-/** After this time without an answer, the other nodes are requested for the leader. */
+/** After this time without a response, the other nodes are queried for the leader. */
 const PATIENCE_MS = 250
 const PROBE_TIMEOUT_MS = 400
 /** A request at the start, when nothing waits for it. */
 const START_TIMEOUT_MS = 5000
 /** A write of a large import. */
-const ANSWER_TIMEOUT_MS = 60_000
+const RESPONSE_TIMEOUT_MS = 60_000
 
 const READ_PATH = '/db/query?level=linearizable&transaction&blob_array'
 const SCAN_PATH = `${READ_PATH}&db_timeout=30s`
@@ -74,7 +68,7 @@ interface Leader {
 /** Errors outside of all statements that come from SQLite. After those of rqlite itself, the statements may run later, or have run. */
 const IS_OF_SQLITE = /^(?:FOREIGN KEY constraint failed|sql: transaction has already|query timeout$)/
 
-/** A value that JSON does not have, such as an infinity: rqlite would never answer the query. */
+/** A value that JSON does not have, such as an infinity: rqlite can never respond to the query. */
 const IS_UNREADABLE = /^json: /
 
 /** Creates the client of a cluster. It prefers the leader, because other nodes pass requests on to it. */
@@ -83,8 +77,8 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
   const options = {
     connections: CONNECTIONS,
     connect,
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS
+    headersTimeout: RESPONSE_TIMEOUT_MS,
+    bodyTimeout: RESPONSE_TIMEOUT_MS
   }
   const nodes = urls.map((url) => ({ url: url.replace(/\/$/, ''), pool: new Pool(new URL(url).origin, options) }))
   const headers = {
@@ -122,7 +116,7 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     return leader
   }
 
-  /** Returns the position of the leader. The current node is asked last, because it may have failed. Rejects if none knows it. */
+  /** Returns the position of the leader. The current node is queried last, because it may have failed. Rejects if none knows it. */
   const findLeader = () => {
     const others = [...nodes.keys()].filter((index) => index !== current)
     return Promise.any(others.map(leaderBy)).catch(() => leaderBy(current))
@@ -145,25 +139,22 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     }
   }
 
-  const post = async (path: string, body: string): Promise<Answer> => {
+  const post = async (path: string, body: string): Promise<RqliteResponse> => {
     const { pool } = nodes[current] as (typeof nodes)[number]
     const stop = new AbortController()
     const request = pool
       .request({ path, method: 'POST', headers, body, signal: stop.signal })
-      .then(async (response) => ({
-        status: response.statusCode,
-        text: await response.body.text()
-      }))
+      .then(async ({ statusCode, body: received }) => ({ status: statusCode, text: await received.text() }))
     const moved = nodes.length > 1 ? leaderMoved(stop.signal).then(() => null) : new Promise<null>(() => {})
     moved.catch(() => {})
     try {
-      const answer = await Promise.race([request, moved])
-      if (answer === null) return null
-      if (path.startsWith(READ_PATH) && IS_UNREADABLE.test(answer.text)) return { results: [], error: answer.text }
-      if (answer.status >= 500) return null
-      if (answer.status === 401) throw refusedCredentials()
-      if (answer.status !== 200) return { results: [], error: answer.text }
-      const { results = [], error } = JSON.parse(replaceBlobs(answer.text)) as {
+      const response = await Promise.race([request, moved])
+      if (response === null) return null
+      if (path.startsWith(READ_PATH) && IS_UNREADABLE.test(response.text)) return { results: [], error: response.text }
+      if (response.status >= 500) return null
+      if (response.status === 401) throw refusedCredentials()
+      if (response.status !== 200) return { results: [], error: response.text }
+      const { results = [], error } = JSON.parse(replaceBlobs(response.text)) as {
         results?: readonly Result[]
         error?: string
       }
@@ -176,7 +167,7 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
   }
 
   /** Sends statements once. null: it is not known whether they ran. */
-  const send = async (path: string, body: string): Promise<Answer> => {
+  const send = async (path: string, body: string): Promise<RqliteResponse> => {
     try {
       return await post(path, body)
     } catch (error) {
@@ -187,12 +178,12 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
 
   const mayRetry = (since: number) => !isClosed && performance.now() - since < maxRetryMs
 
-  /** Sends statements until they are answered. `onLost`: called after each request without an answer. */
-  const sendUntilAnswered = async (path: string, body: string, onLost = () => {}): Promise<Answer> => {
+  /** Sends statements until there is a response. `onLost`: called after each request without one. */
+  const sendWithRetries = async (path: string, body: string, onLost = () => {}): Promise<RqliteResponse> => {
     const start = performance.now()
     for (;;) {
-      const answer = await send(path, body)
-      if (answer !== null) return answer
+      const response = await send(path, body)
+      if (response !== null) return response
       retries += 1
       onLost()
       if (!mayRetry(start)) return null
@@ -202,10 +193,10 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
   }
 
   const queryEncoded = async (statements: readonly Encoded[], { isScan = false }: QueryOptions = {}) => {
-    const answer = await sendUntilAnswered(isScan ? SCAN_PATH : READ_PATH, encodeAll(statements))
-    if (answer === null) throw clusterUnavailable()
-    if (answer.error !== undefined) throw toReadError(toQueryError(answer.error))
-    return answer.results
+    const response = await sendWithRetries(isScan ? SCAN_PATH : READ_PATH, encodeAll(statements))
+    if (response === null) throw clusterUnavailable()
+    if (response.error !== undefined) throw toReadError(toQueryError(response.error))
+    return response.results
   }
 
   return {
@@ -222,7 +213,7 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     execute: (
       statements: readonly Encoded[],
       { isTransaction = true, onLost }: { readonly isTransaction?: boolean; readonly onLost?: () => void } = {}
-    ) => sendUntilAnswered(isTransaction ? `${WRITE_PATH}&transaction` : WRITE_PATH, encodeAll(statements), onLost),
+    ) => sendWithRetries(isTransaction ? `${WRITE_PATH}&transaction` : WRITE_PATH, encodeAll(statements), onLost),
     /** Returns the text of a GET request to the current node. */
     get: (path: string) => get(current, path, START_TIMEOUT_MS),
     chooseNode,

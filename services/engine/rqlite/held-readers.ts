@@ -24,7 +24,7 @@ const selectJson = ({ sql, params }: Statement, names: readonly string[]): State
   params
 })
 
-/** Holds readers of a cluster. What they collect is in a file of this service, and each step sends its part. */
+/** Holds readers of a cluster. The collected rows are in a file of this service, and each step sends its part. */
 export const createHeldReaders = ({ stagingFiles, scan }: HeldReadersOptions) => {
   const holders = createHolders()
   const open = new Set<() => void>()

@@ -39,7 +39,7 @@ export const createReadBatches = ({ client, epoch, id }: ReadBatchesOptions) => 
 
   const finish = (job: Job, result: Result, found: ClusterState) => {
     if (result.error !== undefined) return job.reject(toReadError(toQueryError(result.error)))
-    // What is loaded into memory must have all own changes, which memory has already.
+    // Memory already has all changes of this service, so the rows that it loads must have them, too.
     if (epoch().isOlder(found) && !job.isRetried) {
       job.isRetried = true
       return enqueue(job)

@@ -67,10 +67,10 @@ const assertAbilities = async (client: Client) => {
 
 /** Runs a unit of the start, which may run twice. Returns false if another service was faster. */
 const execute = async (client: Client, unit: Unit): Promise<boolean> => {
-  const answer = await client.execute(unit.map(encodeStatement))
-  if (answer === null) throw new Error('The cluster does not answer.')
-  if (answer.error !== undefined) throw new Error(`The cluster refuses the start: ${answer.error}.`)
-  const failed = answer.results.find(({ error }) => error !== undefined)
+  const response = await client.execute(unit.map(encodeStatement))
+  if (response === null) throw new Error('The cluster does not respond.')
+  if (response.error !== undefined) throw new Error(`The cluster refuses the start: ${response.error}.`)
+  const failed = response.results.find(({ error }) => error !== undefined)
   if (failed?.error?.startsWith('malformed JSON')) return false
   if (failed) throw new Error(`The tables of Rowhouse cannot be created in the cluster: ${failed.error}.`)
   return true

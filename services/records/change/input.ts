@@ -3,7 +3,7 @@ import type { RecordBody } from '../../../schemas/record.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
 import { excerpt, invalid, MAX_DETAILS, pointer, type Violation } from '../../model/errors.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
-import { type Column, type RegisteredTable, TIMESTAMPS } from '../../model/table.ts'
+import { type Column, type RegisteredTable, TIMESTAMPS, type TimeDefault } from '../../model/table.ts'
 import { checkValue } from '../../model/values.ts'
 import { keyTexts, MAX_KEY_LENGTH } from '../../sql/keys.ts'
 import type { Assignment, UnitAssignment } from '../../sql/records.ts'
@@ -88,7 +88,7 @@ const requireFields = ({ required, columns }: Access, assignments: readonly Unit
 }
 
 /** Each node of a cluster would compute its own time. */
-const timeDefaults = ({ timeDefaults: defaults = [] }: RegisteredTable, sent: readonly UnitAssignment[], now: number) =>
+const timesOf = (defaults: readonly TimeDefault[], sent: readonly UnitAssignment[], now: number) =>
   defaults
     .filter(({ column }) => !sent.some((assignment) => assignment[0].name === column.name))
     .map(({ column, valueAt }): UnitAssignment => [column, valueAt(now)])
@@ -105,7 +105,8 @@ export const readNewRecord = (access: Access, body: RecordBody, now: number): re
   if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
   requireFields(access, assignments)
   const complete = [...assignments, ...timestamps(access.table, now)]
-  return access.table.timeDefaults ? [...complete, ...timeDefaults(access.table, complete, now)] : complete
+  const { timeDefaults } = access.table
+  return timeDefaults ? [...complete, ...timesOf(timeDefaults, complete, now)] : complete
 }
 
 interface Changes {

@@ -114,7 +114,7 @@ const createStepFailures = (db: Database) => {
 /** Returns the results of a unit with all records, before it runs. In the order of `storedBy`. `updates`: 1, or 0 without updates. */
 const resultsOf = ({ storedKeys }: StagedUnit, rows: number, updates: bigint): readonly ResultSql[] => [
   { changes: '0', params: [] },
-  { changes: `? * ${storedKeys.sql}`, params: [updates, ...storedKeys.params] },
+  { changes: `iif(?, ${storedKeys.sql}, 0)`, params: [updates, ...storedKeys.params] },
   { changes: `? - ${storedKeys.sql}`, params: [BigInt(rows), ...storedKeys.params] },
   { record: '?', params: [String(rows)] }
 ]

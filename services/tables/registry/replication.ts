@@ -9,7 +9,7 @@ import {
 } from '../../model/table.ts'
 import { selectDeclared, toDeclared } from '../../sql/declared.ts'
 import { declaresCollation } from '../../sql/lexer.ts'
-import { findUnreplicable, timeDefaults } from '../../sql/replicable.ts'
+import { findUnreplicable, isOrdinary, timeDefaults } from '../../sql/replicable.ts'
 import type { TimeExpression } from '../../sql/time-defaults.ts'
 
 type TimeExpressions = ReadonlyMap<string, TimeExpression>
@@ -32,7 +32,7 @@ export const createReplication = ({ replication, read }: Pick<Database, 'replica
     if (!replication) return
     const declared = (await read(selectDeclared)).map(toDeclared)
     reasons = findUnreplicable(declared)
-    const tables = declared.filter(({ type, sql }) => type === 'table' && !/^create virtual/i.test(String(sql)))
+    const tables = declared.filter(isOrdinary)
     collated = new Set(tables.filter(({ sql }) => declaresCollation(String(sql))).map(({ name }) => foldName(name)))
     expressions = new Map(tables.map((table) => [foldName(table.name), timeDefaults(table)]))
   }

@@ -2,12 +2,13 @@ import t from 'tap'
 import { readDeclared } from '../../../services/engine/reader/schema-copy.ts'
 import { openConnection } from '../../../services/engine/shared/connection.ts'
 import { migrate } from '../../../services/engine/writer/migrations.ts'
-import { findUnreplicable, type Reason } from '../../../services/sql/replicable.ts'
+import type { Unreplicable } from '../../../services/model/table.ts'
+import { findUnreplicable } from '../../../services/sql/replicable.ts'
 import { notReplicable } from '../../../services/tables/failures.ts'
 
 const open = (file = ':memory:') => openConnection({ file, readonly: false, busyTimeout: 0, cacheSize: 1 })
 
-const find = (...statements: readonly string[]): ReadonlyMap<string, Reason> => {
+const find = (...statements: readonly string[]): ReadonlyMap<string, Unreplicable> => {
   const connection = open()
   try {
     connection.raw.exec(statements.join(';\n'))
@@ -234,7 +235,7 @@ t.test('our own tables can be changed', async (t) => {
 })
 
 t.test('the error names the table, the reason and what to do', async (t) => {
-  const reason = find('CREATE TABLE cats (id INTEGER PRIMARY KEY, a DEFAULT (random()))').get('cats') as Reason
+  const reason = find('CREATE TABLE cats (id INTEGER PRIMARY KEY, a DEFAULT (random()))').get('cats') as Unreplicable
   t.match(notReplicable('cats', reason), {
     code: 'NOT_REPLICABLE',
     kind: 'conflict',

@@ -1,26 +1,26 @@
 import t from 'tap'
 import { createBatchSender } from '../../../../services/engine/rqlite/batch-sender.ts'
-import type { Answer } from '../../../../services/engine/rqlite/client.ts'
+import type { RqliteResponse } from '../../../../services/engine/rqlite/client.ts'
 import { createEpoch } from '../../../../services/engine/rqlite/epoch.ts'
 
-const STORED: Answer = { results: [{}, {}, {}, {}] }
-const OTHER_NUMBER: Answer = { results: [{}, { error: 'malformed JSON' }] }
-const REFUSED: Answer = { results: [{}, {}, {}, { error: 'UNIQUE constraint failed: t.n' }] }
+const STORED: RqliteResponse = { results: [{}, {}, {}, {}] }
+const OTHER_NUMBER: RqliteResponse = { results: [{}, { error: 'malformed JSON' }] }
+const REFUSED: RqliteResponse = { results: [{}, {}, {}, { error: 'UNIQUE constraint failed: t.n' }] }
 
 interface Step {
-  readonly answer: Answer
-  /** Requests before it that got no answer. */
+  readonly response: RqliteResponse
+  /** Requests before it without a response. */
   readonly lost?: number
 }
 
-/** Starts a sender whose cluster gives these answers. `numbers`: of the last stored batch, each time it is read. */
+/** Starts a sender whose cluster gives these responses. `numbers`: of the last stored batch, each time it is read. */
 const start = async (steps: readonly Step[], numbers: readonly (number | null)[] = []) => {
   const [left, batches] = [[...steps], [0, ...numbers]]
   const client = {
     execute: async (_statements: readonly string[], { onLost = () => {} } = {}) => {
-      const { answer, lost = 0 } = left.shift() as Step
+      const { response, lost = 0 } = left.shift() as Step
       for (let count = 0; count < lost; count += 1) onLost()
-      return answer
+      return response
     },
     query: async () => {
       const batch = batches.shift() ?? null
@@ -44,51 +44,51 @@ const start = async (steps: readonly Step[], numbers: readonly (number | null)[]
 }
 
 t.test('a batch is refused only if an earlier request cannot be stored any more', async (t) => {
-  const refused = await start([{ answer: REFUSED, lost: 1 }, { answer: STORED }])
+  const refused = await start([{ response: REFUSED, lost: 1 }, { response: STORED }])
   t.match(await refused.send(), { kind: 'failed', index: 0 })
   t.strictSame(refused.left, [], 'the fence was sent')
 })
 
 t.test('an earlier request that was stored before the fence counts as stored', async (t) => {
-  const late = await start([{ answer: REFUSED, lost: 1 }, { answer: OTHER_NUMBER }], [1])
+  const late = await start([{ response: REFUSED, lost: 1 }, { response: OTHER_NUMBER }], [1])
   t.strictSame(await late.send(), { kind: 'lost' })
 })
 
-t.test('a fence that was stored without an answer is followed by another one', async (t) => {
-  const again = await start([{ answer: REFUSED, lost: 1 }, { answer: OTHER_NUMBER }, { answer: STORED }], [2])
+t.test('a fence that was stored without a response is followed by another one', async (t) => {
+  const again = await start([{ response: REFUSED, lost: 1 }, { response: OTHER_NUMBER }, { response: STORED }], [2])
   t.match(await again.send(), { kind: 'failed' })
   t.strictSame(again.left, [])
 })
 
-t.test('without an answer to the fence, the outcome is unknown', async (t) => {
-  const silent = await start([{ answer: REFUSED, lost: 1 }, { answer: null }])
+t.test('without a response to the fence, the outcome is unknown', async (t) => {
+  const silent = await start([{ response: REFUSED, lost: 1 }, { response: null }])
   t.strictSame(await silent.send(), { kind: 'unknown' })
 })
 
 t.test('a fence that fails for another reason is not repeated', async (t) => {
-  const failing = await start([{ answer: REFUSED, lost: 1 }, { answer: { results: [{ error: 'no such table' }] } }])
+  const failing = await start([{ response: REFUSED, lost: 1 }, { response: { results: [{ error: 'no such table' }] } }])
   t.strictSame(await failing.send(), { kind: 'unknown' })
 })
 
 t.test(
   'after an error of the file of one node, the outcome is unknown: other nodes may have stored the batch',
   async (t) => {
-    const full = await start([{ answer: { results: [{}, {}, {}, { error: 'database or disk is full' }] } }])
+    const full = await start([{ response: { results: [{}, {}, {}, { error: 'database or disk is full' }] } }])
     t.strictSame(await full.send(), { kind: 'unknown' })
   }
 )
 
 t.test('the row of a service that cannot be stored again', async (t) => {
-  for (const answer of [null, { results: [{ error: 'no such table' }] }]) {
-    const gone = await start([{ answer: OTHER_NUMBER }, { answer }], [null])
+  for (const response of [null, { results: [{ error: 'no such table' }] }]) {
+    const gone = await start([{ response: OTHER_NUMBER }, { response }], [null])
     t.strictSame(await gone.send(), { kind: 'unknown' })
     t.strictSame(gone.left, [])
   }
 })
 
 t.test('an error outside of all statements fails the batch without a position', async (t) => {
-  const failed = await start([{ answer: { results: [], error: 'too big' } }])
+  const failed = await start([{ response: { results: [], error: 'too big' } }])
   t.match(await failed.send(), { kind: 'failed', index: undefined, message: 'too big' })
-  const alone = await start([{ answer: { results: [], error: 'too big' } }])
+  const alone = await start([{ response: { results: [], error: 'too big' } }])
   t.match(await alone.sendAlone(), { kind: 'failed', index: undefined, message: 'too big' })
 })

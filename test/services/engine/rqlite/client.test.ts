@@ -27,7 +27,7 @@ const ONE = JSON.stringify({ results: [{ columns: ['one'], types: ['integer'], v
 
 const isQuery = ({ url }: IncomingMessage) => url?.startsWith('/db/query')
 
-t.test('a leader that does not answer is left when another node leads', async (t) => {
+t.test('a leader that does not respond is left when another node leads', async (t) => {
   let leader = ''
   const hanging = await startNode(t, () => {})
   leader = await startNode(t, (request, response) =>
@@ -60,17 +60,17 @@ t.test('without a leader, another node is used, which passes requests on', async
   t.match(client.counts(), { node: other, retries: 1 })
 })
 
-t.test('an answer that is no result of SQLite', async (t) => {
-  let answers: readonly [number, string][] = []
+t.test('a response that is no result of SQLite', async (t) => {
+  let responses: readonly [number, string][] = []
   const node = await startNode(t, (request, response) => {
     if (!isQuery(request)) return response.writeHead(503).end()
-    const [status, body] = answers[0] as [number, string]
-    answers = answers.slice(1)
+    const [status, body] = responses[0] as [number, string]
+    responses = responses.slice(1)
     return response.writeHead(status).end(body)
   })
   const client = open(t, [node])
   const query = (...next: [number, string][]) => {
-    answers = next
+    responses = next
     return client.query([sql('SELECT 1')])
   }
   t.strictSame(

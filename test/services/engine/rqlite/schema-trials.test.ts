@@ -81,7 +81,7 @@ t.test('a trial that does not end is stopped', async (t) => {
   t.match(await cluster.tryChange([sql('SELECT 1')], serviceCaller), { broken: [] })
 })
 
-t.test('a cluster that does not answer fails trials and descriptions', async (t) => {
+t.test('a cluster that does not respond fails trials and descriptions', async (t) => {
   const unavailable = new DomainError('STORAGE_UNAVAILABLE', 'The cluster has no leader.')
   const cluster = createSchemaTrials({ client: { query: () => Promise.reject(unavailable) } })
   t.teardown(() => cluster.close())

@@ -92,7 +92,7 @@ t.test('a cluster without a leader is refused', async (t) => {
   t.match(await refusal(t, [fake.url]), /is not ready/)
 })
 
-t.test('a cluster whose reads are not answered is refused', async (t) => {
+t.test('a cluster whose reads get no response is refused', async (t) => {
   const fake = await startFakeRqlite(t)
   for (let count = 0; count < 30; count += 1) fake.faults.noLeader('/db/query')
   t.match(await refusal(t, [fake.url]), /^The cluster has no leader, or cannot be reached/)
@@ -118,5 +118,5 @@ t.test('a cluster that refuses or ends the first change is refused', async (t) =
   )
   t.match(await refusal(t, [refusing]), /The cluster refuses the start: FOREIGN KEY constraint failed\./)
   for (let count = 0; count < 30; count += 1) fake.faults.noLeader()
-  t.match(await refusal(t, [fake.url]), /The cluster does not answer\./)
+  t.match(await refusal(t, [fake.url]), /The cluster does not respond\./)
 })
