@@ -34,7 +34,7 @@ const MAX_RETRY_MS = 10_000
 const RETRY_PAUSE_MS = 20
 /** After this time without a response, the other nodes are queried for the leader. */
 const PATIENCE_MS = 250
-const PROBE_TIMEOUT_MS = 400
+const PROBE_TIMEOUT_MS = 250
 /** A request at the start, when nothing waits for it. */
 const START_TIMEOUT_MS = 5000
 /** A write of a large import. */
@@ -87,6 +87,8 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
   }
   /** The position of the node that gets the requests. */
   let current = 0
+  /** The same, if it is known that this node is the leader. */
+  let leader: number | null = null
   let isClosed = false
   let retries = 0
   let replaceBlobs = (text: string) => text
@@ -111,30 +113,31 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
   }
 
   const leaderBy = async (index: number) => {
-    const leader = await findLeaderFrom(index)
-    if (leader === -1) throw new Error('This node knows no leader.')
-    return leader
+    const found = await findLeaderFrom(index)
+    if (found === -1) throw new Error('This node knows no leader.')
+    return found
   }
 
-  /** Returns the position of the leader. The current node is queried last, because it may have failed. Rejects if none knows it. */
-  const findLeader = () => {
-    const others = [...nodes.keys()].filter((index) => index !== current)
-    return Promise.any(others.map(leaderBy)).catch(() => leaderBy(current))
-  }
+  /** Returns the position of the leader, as the first node says that knows it. null: none does. */
+  const findLeader = (indexes: readonly number[]) => Promise.any(indexes.map(leaderBy)).catch(() => null)
 
   /** Chooses the leader, or the next node if none is known: it passes requests on as soon as it knows the leader. */
   const chooseNode = async () => {
     const next = (current + 1) % nodes.length
-    current = await findLeader().catch(() => next)
+    leader = await findLeader([...nodes.keys()])
+    current = leader ?? next
   }
 
-  /** Resolves when another node than the current one is the leader. */
+  /** Resolves when a request that is sent now should be sent to another node, because that one is the leader. */
   const leaderMoved = async (signal: AbortSignal) => {
+    const [sentTo, known] = [current, leader]
+    const others = [...nodes.keys()].filter((index) => index !== sentTo)
     while (!signal.aborted) {
       await delay(PATIENCE_MS, undefined, { signal })
-      const leader = await findLeader().catch(() => current)
-      if (leader === current) continue
-      current = leader
+      const found = await findLeader(others)
+      if (found === null || found === known) continue
+      leader = found
+      current = found
       return
     }
   }

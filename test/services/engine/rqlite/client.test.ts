@@ -38,6 +38,22 @@ t.test('a leader that does not respond is left when another node leads', async (
   t.match(client.counts(), { node: leader, retries: 1 })
 })
 
+t.test('all requests leave a leader that does not respond', async (t) => {
+  let leader = ''
+  const hanging = await startNode(t, () => {})
+  leader = await startNode(t, (request, response) =>
+    response.end(isQuery(request) ? ONE : JSON.stringify({ api_addr: leader }))
+  )
+  const client = open(t, [hanging, leader])
+  const start = performance.now()
+  const requests = [0, 40, 80].map(async (milliseconds) => {
+    await delay(milliseconds)
+    return client.query([sql('SELECT 1')])
+  })
+  for (const response of await Promise.all(requests)) t.strictSame(response, [[{ one: 1 }]])
+  t.ok(performance.now() - start < 1500, 'each request has noticed it by itself')
+})
+
 t.test('a slow leader is waited for', async (t) => {
   let leader = ''
   leader = await startNode(t, async (request, response) => {
@@ -46,6 +62,7 @@ t.test('a slow leader is waited for', async (t) => {
   })
   const other = await startNode(t, (_request, response) => response.end(JSON.stringify({ api_addr: leader })))
   const client = open(t, [leader, other])
+  await client.chooseNode()
   t.strictSame(await client.query([sql('SELECT 1')]), [[{ one: 1 }]])
   t.match(client.counts(), { node: leader, retries: 0 })
 })
