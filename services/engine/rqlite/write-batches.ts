@@ -44,7 +44,8 @@ const isAlone = ({ options }: PendingUnit) => options?.foreignKeys === false || 
 /** Commits units in batches: each is one request, and what arrives during it is the next one. */
 export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: WriteBatchesOptions) => {
   let queue: PendingUnit[] = []
-  let inFlight: readonly PendingUnit[] = []
+  /** Units that are not settled, and the size of their parameters. */
+  let pendingUnits = 0
   let pendingSize = 0
   let refused = 0
   let isClosed = false
@@ -157,14 +158,12 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
 
   const runQueue = async () => {
     while (queue.length > 0) {
-      inFlight = takeBatch()
+      const batch = takeBatch()
       try {
-        await commit(inFlight)
+        await commit(batch)
       } catch (error) {
-        for (const { reject } of inFlight) reject(error as Error)
+        for (const { reject } of batch) reject(error as Error)
       }
-      for (const { size } of inFlight) pendingSize -= size
-      inFlight = []
     }
     running = undefined
   }
@@ -173,29 +172,35 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
     if (queue.length > 0) running ??= runQueue()
   }
 
-  /** The number of units that are not settled. */
-  const countPending = () => inFlight.length + queue.length
+  const countPending = () => pendingUnits
 
   const write = (unit: Unit, options?: UnitOptions) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(toDomainError(engineStopped))
-      if (hasTooMuchPending(countPending(), pendingSize)) {
+      if (hasTooMuchPending(pendingUnits, pendingSize)) {
         refused += 1
         return reject(tooManyWrites())
       }
       const size = sizeOfUnit(unit)
+      pendingUnits += 1
       pendingSize += size
+      const end = () => {
+        if (pending.isSettled) return
+        pending.isSettled = true
+        pendingUnits -= 1
+        pendingSize -= size
+      }
       const pending: PendingUnit = {
         unit,
         options,
         size,
         arrivedAt: performance.now(),
         resolve: (results) => {
-          pending.isSettled = true
+          end()
           resolve(results)
         },
         reject: (error) => {
-          pending.isSettled = true
+          end()
           reject(error)
         },
         isSettled: false
@@ -211,7 +216,7 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
     await running
   }
 
-  const counts = (): WriteCounts => ({ pending: countPending(), pendingSize, refused })
+  const counts = (): WriteCounts => ({ pending: pendingUnits, pendingSize, refused })
 
   return { write, countPending, counts, close }
 }

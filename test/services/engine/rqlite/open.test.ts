@@ -36,7 +36,7 @@ t.test('each batch is reported, and counted', async (t) => {
   db.onWriteBatch(({ units }) => batches.push(units))
   await db.write([sql('DELETE FROM t')])
   t.strictSame(batches, [1])
-  t.match(db.counts(), { writes: { refused: 0 }, cluster: { retries: 0, reloads: 0 } })
+  t.match(db.counts(), { writes: { pending: 0, pendingSize: 0, refused: 0 }, cluster: { retries: 0, reloads: 0 } })
 })
 
 t.test('backups are those of rqlite', async (t) => {
