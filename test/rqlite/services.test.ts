@@ -344,6 +344,25 @@ t.test('records whose keys are NULL, or equal by a collation, are ordered by row
   }
 })
 
+t.test('large batches of both services are stored as a whole', async (t) => {
+  const { first, second, admin } = await startTwo(t)
+  await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions: PERMISSIONS }))
+  const send = async (service: typeof first, name: string) => {
+    const operations = Array.from({ length: 60 }, () => ({ op: 'create', table: 'cats', values: { name } }))
+    const response = await client(service, bearer(token)).post('/data/_batch', { operations })
+    return dataOf(response).results.map(({ id }: { id: number }) => id)
+  }
+  const ids = await Promise.all([send(first, 'a'), send(first, 'b'), send(second, 'c')])
+  for (const own of ids) {
+    t.strictSame(
+      own,
+      own.map((_: number, index: number) => own[0] + index)
+    )
+  }
+  t.equal(dataOf(await client(second, bearer(token)).get('/data/cats')).total, 180)
+})
+
 t.test('an operation of a batch compares the entity tag of a record', async (t) => {
   const { first, admin } = await startTwo(t)
   const field = { name: 'name', jsonType: 'string' } as const

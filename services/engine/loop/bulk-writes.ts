@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { overloaded } from '../../model/errors.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
-import type { BulkCounts } from '../counts.ts'
+import type { BulkCounts, WriteCounts } from '../counts.ts'
 import type { Database } from '../database.ts'
 
 interface BulkWritesOptions {
   readonly write: Database['write']
-  /** Units that are not settled, of all kinds. */
-  readonly countPending: () => number
+  /** Returns how many units are not settled, of all kinds. */
+  readonly counts: () => Pick<WriteCounts, 'pending'>
 }
 
 /** After a unit that took longer, the next one waits several times as long: 99 % of the other writes then wait less. */
@@ -22,7 +22,7 @@ const MAX_WAITING = 32
  * long as the last one took, or four times as long: large units then get at most half of the writer thread's time. 1,000 creates in one unit take
  * 6 ms, in which single creates wait.
  */
-export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => {
+export const createBulkWrites = ({ write, counts: countUnits }: BulkWritesOptions) => {
   /** Resolves when the next unit may begin. */
   let ready = Promise.resolve()
   let waiting = 0
@@ -31,7 +31,7 @@ export const createBulkWrites = ({ write, countPending }: BulkWritesOptions) => 
   /** Resolves when the next unit may begin after one that began at `start`. */
   const pauseAfter = async (start: number) => {
     const took = performance.now() - start
-    if (countPending() > 0) await delay(took > LONG_MS ? LONG_PAUSE * took : took)
+    if (countUnits().pending > 0) await delay(took > LONG_MS ? LONG_PAUSE * took : took)
   }
 
   /** Returns the results of the unit, and when the next one may begin. */

@@ -232,5 +232,5 @@ export const startWriter = async (
 
   const counts = (): WriteCounts => ({ pending: countPending(), pendingSize, refused })
 
-  return { write, countPending, counts, attach, pause, close }
+  return { write, counts, attach, pause, close }
 }

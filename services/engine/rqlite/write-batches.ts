@@ -172,8 +172,6 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
     if (queue.length > 0) running ??= runQueue()
   }
 
-  const countPending = () => pendingUnits
-
   const write = (unit: Unit, options?: UnitOptions) =>
     new Promise<readonly WriteResult[]>((resolve, reject) => {
       if (isClosed) return reject(toDomainError(engineStopped))
@@ -218,5 +216,5 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
 
   const counts = (): WriteCounts => ({ pending: pendingUnits, pendingSize, refused })
 
-  return { write, countPending, counts, close }
+  return { write, counts, close }
 }

@@ -23,7 +23,7 @@ const start = (pending: number, writeMs = WRITE_MS) => {
     return []
   }
   const gaps = () => begun.slice(1).map((time, index) => time - Number(begun[index]))
-  return { ...createBulkWrites({ write, countPending: () => pending }), gaps, most: () => most }
+  return { ...createBulkWrites({ write, counts: () => ({ pending }) }), gaps, most: () => most }
 }
 
 t.test('large units are written one at a time, also after a failure', async (t) => {
