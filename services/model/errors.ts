@@ -88,6 +88,15 @@ export const responseTooLarge = () =>
     hint: 'For a page, send a smaller `size`, or name the fields that you need: in `fields`, and in `expand`, as in `supplier_id(name)`. For one record, an administrator can hide its large fields.'
   })
 
+export const resultsTooLarge = () =>
+  new DomainError(
+    'RESULTS_TOO_LARGE',
+    'The records that the batch returns have more than 8 MiB. Nothing was changed.',
+    {
+      hint: 'Send several batches, or update the records: an update in a batch returns no record.'
+    }
+  )
+
 export const tableNotFound = (ref: string | number, hint?: string) =>
   new DomainError(
     'TABLE_NOT_FOUND',

@@ -363,6 +363,31 @@ t.test('large batches of both services are stored as a whole', async (t) => {
   t.equal(dataOf(await client(second, bearer(token)).get('/data/cats')).total, 180)
 })
 
+t.test('large records that a batch would return are refused before they are in the memory of a node', async (t) => {
+  const { first, fake, admin } = await startTwo(t)
+  await createTable(admin, { name: 'files', fields: [{ name: 'text', jsonType: 'string' }] })
+  await fake.execute(`INSERT INTO files (id, text) VALUES (1, replace(hex(zeroblob(${2 ** 21})), '00', 'xy')), (2, '')`)
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions: PERMISSIONS }))
+  const program = client(first, bearer(token))
+  const create = { op: 'create', table: 'files', values: { text: '' } }
+  const upsert = (id: unknown) => ({ op: 'upsert', table: 'files', values: { id } })
+  const send = (...operations: object[]) => program.post('/data/_batch', { operations })
+
+  const refused = await send(create, upsert(1), upsert(2), upsert(1), upsert(1))
+  expectError(t, refused, 413, 'RESULTS_TOO_LARGE')
+  t.match(refused.json().error, { details: [{ path: '/operations/3' }] })
+  t.equal(dataOf(await program.get('/data/files')).total, 2)
+  dataOf(
+    await send(create, upsert({ $result: 0, field: 'id' }), upsert(1), {
+      ...create,
+      op: 'delete',
+      pk: 2,
+      values: undefined
+    })
+  )
+  t.equal(dataOf(await program.get('/data/files')).total, 2)
+})
+
 t.test('an operation of a batch compares the entity tag of a record', async (t) => {
   const { first, admin } = await startTwo(t)
   const field = { name: 'name', jsonType: 'string' } as const

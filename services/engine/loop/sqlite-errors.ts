@@ -1,4 +1,11 @@
-import { DomainError, overloaded, pointer, responseTooLarge, tooMuchUnread } from '../../model/errors.ts'
+import {
+  DomainError,
+  overloaded,
+  pointer,
+  responseTooLarge,
+  resultsTooLarge,
+  tooMuchUnread
+} from '../../model/errors.ts'
 import { UnexpectedChanges } from '../database.ts'
 import { type InTheWay, readInTheWay } from '../shared/in-the-way.ts'
 import type { PlainError } from '../shared/plain-error.ts'
@@ -23,15 +30,6 @@ const diskFull = () => new DomainError('DISK_FULL', 'The disk is full. Nothing w
 
 const busy = () =>
   new DomainError('DATABASE_BUSY', 'Another program has locked the database. Try again.', { retryAfter: 1 })
-
-const resultsTooLarge = () =>
-  new DomainError(
-    'RESULTS_TOO_LARGE',
-    'The records that the batch returns have more than 8 MiB. Nothing was changed.',
-    {
-      hint: 'Send several batches, or update the records: an update in a batch returns no record.'
-    }
-  )
 
 const storageUnavailable = () =>
   new DomainError('STORAGE_UNAVAILABLE', 'The disk failed during a read or a write. No change was acknowledged.', {

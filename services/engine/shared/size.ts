@@ -3,6 +3,9 @@ import type { WriteResult } from '../database.ts'
 import type { Outcome } from './message.ts'
 import { MIN_COUNTED_CHARACTERS } from './unread-text.ts'
 
+/** Characters and bytes of the rows that the statements of a unit return. A single record may be larger. */
+export const MAX_UNIT_RESULTS = 8 * 2 ** 20
+
 /** The approximate size of values in a message: characters of texts, bytes of BLOBs. All others count as 0. */
 export const sizeOf = (values: readonly Param[]) => {
   let size = 0

@@ -1,9 +1,6 @@
 import type { WriteResult } from '../database.ts'
-import { sizeOfRows } from '../shared/size.ts'
+import { MAX_UNIT_RESULTS, sizeOfRows } from '../shared/size.ts'
 import { MAX_UNREAD, MIN_COUNTED_CHARACTERS, type UnreadText } from '../shared/unread-text.ts'
-
-/** Characters and bytes of the rows that the statements of a unit return. A single record may be larger. */
-const MAX_UNIT_RESULTS = 8 * 2 ** 20
 
 const resultsTooLarge = () =>
   Object.assign(new Error('The records that the change returns are too large.'), { code: 'RESULTS_TOO_LARGE' })

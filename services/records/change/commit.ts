@@ -10,6 +10,7 @@ import { toUnit } from '../../sql/unit-values.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Totals } from '../read/totals.ts'
 import type { Diagnosis, Operation, ResultReader } from './operation.ts'
+import { measureResults } from './results-size.ts'
 import { createBudget, MAX_SMALL_STEPS } from './work.ts'
 import type { WorkEstimates } from './work-estimates.ts'
 
@@ -82,16 +83,21 @@ const diagnose = async (caller: Caller, operations: readonly Operation[], error:
  * once, after the caller's right has been checked again.
  */
 export const createCommit = ({ db, totals, estimate, allTables }: CommitOptions) => {
-  /** Returns the estimated steps of the operations together. @throws TOO_MUCH_WORK, FILTER_NOT_INDEXED, REFERENCE_NOT_INDEXED */
+  /**
+   * Returns the estimated steps of the operations together.
+   * @throws TOO_MUCH_WORK, FILTER_NOT_INDEXED, REFERENCE_NOT_INDEXED; on a cluster also RESULTS_TOO_LARGE
+   */
   const estimateAll = async (caller: Caller, operations: readonly Operation[]): Promise<number> => {
     const spend = createBudget()
     const request = { caller, changed: new Map(), counted: new Map() }
+    const addResult = db.replication ? await measureResults(db, operations) : undefined
     let steps = 0
     let reads = 0
     for (const operation of operations) {
       const works = estimate(request, operation)
       if (works instanceof Promise && ++reads % ESTIMATES_PER_TICK === 0) await nextTick()
       try {
+        addResult?.(operation)
         steps = spend(works instanceof Promise ? await works : works)
       } catch (error) {
         const diagnosis = await operation.explain(caller, { error: error as Error, statement: undefined })
