@@ -50,8 +50,12 @@ const createNode = (rqlited: string, address: string, args: readonly string[]): 
     start: async () => {
       const started = spawn(rqlited, ['-http-addr', address, ...args], { stdio: 'ignore' })
       child = started
+      const end = () => {
+        child = undefined
+      }
+      started.once('exit', end).once('error', end)
       while (!(await isReady(url))) {
-        if (started.exitCode !== null) throw new Error('rqlited did not start.')
+        if (child !== started) throw new Error('rqlited did not start.')
         await delay(50)
       }
     },
@@ -60,7 +64,6 @@ const createNode = (rqlited: string, address: string, args: readonly string[]): 
       const ended = once(child, 'exit')
       child.kill(signal)
       await ended
-      child = undefined
     },
     pause: async (milliseconds) => {
       child?.kill('SIGSTOP')

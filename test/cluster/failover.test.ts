@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { findRqlited, type Node } from '../../bench/nodes.ts'
 import { createBackupClient } from '../backup-client.ts'
@@ -7,7 +8,7 @@ import { startNodes } from '../rqlite/real-nodes.ts'
 import { scaled } from '../scale.ts'
 import { type Service, startService } from '../service-process.ts'
 import { createLedger, send, startLoad } from './load.ts'
-import { findLeader, readNode } from './nodes.ts'
+import { readNode, waitForLeader } from './nodes.ts'
 
 const CLIENTS = 8
 const COUNTERS = Array.from({ length: CLIENTS }, (_, index) => index + 1)
@@ -15,13 +16,15 @@ const KILLED_LEADERS = scaled(50)
 const PAUSED_LEADERS = scaled(20)
 const KILLED_SERVICES = scaled(20)
 const PAUSE_MS = 5000
+/** In this time all nodes have stored the last batch. */
+const EQUAL_MS = 5000
 
 const startServices = (t: Test, nodes: readonly Node[]) => {
   const env = { RQLITE_URLS: nodes.map(({ url }) => url).join(','), JWT_SECRET }
   return [0, 1].map(() => () => startService(t, env))
 }
 
-const columnsOf = async (node: Node) => {
+const tableNames = async (node: Node) => {
   const tables = await readNode(
     node,
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\' ORDER BY name"
@@ -32,7 +35,7 @@ const columnsOf = async (node: Node) => {
 /** Returns the content of each table as one text. */
 const contentOf = async (node: Node) => {
   const content: [string, unknown][] = []
-  for (const table of await columnsOf(node)) {
+  for (const table of await tableNames(node)) {
     const columns = await readNode(node, `SELECT name FROM pragma_table_xinfo('${table}')`)
     const values = columns.map(([name]) => `quote("${table}"."${name}")`).join(" || ',' || ")
     content.push([table, await readNode(node, `SELECT ${values} FROM "${table}" ORDER BY 1`)])
@@ -43,6 +46,8 @@ const contentOf = async (node: Node) => {
   ])
   return content
 }
+
+const areEqual = (contents: readonly unknown[]) => contents.every((one) => isDeepStrictEqual(one, contents[0]))
 
 const rqlited = findRqlited()
 if (!rqlited)
@@ -78,14 +83,14 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
 
   for (let count = 0; count < KILLED_LEADERS; count += 1) {
     await delay(500)
-    const leader = await findLeader(nodes)
+    const leader = await waitForLeader(nodes)
     await leader.kill('SIGKILL')
     await delay(700)
     await leader.start()
   }
   for (let count = 0; count < PAUSED_LEADERS; count += 1) {
     await delay(500)
-    await (await findLeader(nodes)).pause(PAUSE_MS)
+    await (await waitForLeader(nodes)).pause(PAUSE_MS)
   }
   for (let count = 0; count < KILLED_SERVICES; count += 1) {
     const index = count % 2
@@ -99,7 +104,7 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
   await delay(500)
   await stop()
 
-  const leader = await findLeader(nodes)
+  const leader = await waitForLeader(nodes)
   const stored = (await readNode(leader, 'SELECT text, count(*) FROM notes GROUP BY 1')) as [string, number][]
   const counts = new Map(stored)
   const missing = [...ledger.keyed, ...ledger.plain].filter((text) => !counts.has(text))
@@ -115,7 +120,10 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
       [...ledger.codes].map(([code, count]) => `${code}: ${count}`).join(', ')
   )
 
-  await delay(1000)
-  const [first, ...others] = await Promise.all(nodes.map(contentOf))
+  const readAll = () => Promise.all(nodes.map(contentOf))
+  let contents = await readAll()
+  for (const start = performance.now(); !areEqual(contents) && performance.now() - start < EQUAL_MS; )
+    contents = await readAll()
+  const [first, ...others] = contents
   for (const other of others) t.strictSame(other, first, 'all nodes have the same rows')
 })

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Node } from '../../bench/nodes.ts'
 
-/** Returns the leader, when there is one. */
-export const findLeader = async (nodes: readonly Node[]): Promise<Node> => {
-  for (;;) {
+/** Resolves with the leader as soon as there is one. Rejects after 30 s. */
+export const waitForLeader = async (nodes: readonly Node[]): Promise<Node> => {
+  for (const start = performance.now(); performance.now() - start < 30_000; ) {
     for (const node of nodes.filter((other) => other.isRunning())) {
       const response = await fetch(`${node.url}/leader?timeout=300ms`, { signal: AbortSignal.timeout(500) }).catch(
         () => null
@@ -15,6 +15,7 @@ export const findLeader = async (nodes: readonly Node[]): Promise<Node> => {
     }
     await delay(50)
   }
+  throw new Error('The nodes have elected no leader.')
 }
 
 type Values = readonly (readonly unknown[])[]

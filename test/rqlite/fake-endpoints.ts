@@ -35,6 +35,7 @@ const limitOf = (params: URLSearchParams) => {
 const plain = (status: number, text: string): FakeReply => ({ status, body: `${text}\n` })
 
 export const NO_LEADER = plain(503, 'leader not found')
+export const REFUSAL = plain(413, 'Request Entity Too Large')
 
 const runStatements = (nodes: FakeNodes, url: URL, body: string): FakeReply => {
   const { pathname, searchParams: params } = url
@@ -64,38 +65,16 @@ const readyz = (_: FakeNodes, { searchParams }: URL) => {
   return { status: 200, body: checks.map((name) => `[+]${name} ok`).join('\n') }
 }
 
-const VERSION = 'v10.2.7'
+export const VERSION = 'v10.2.7'
 const SQLITE_VERSION = '3.53.3'
 
-/** Only the fields that a client needs. */
-const status = (nodes: FakeNodes, { host }: URL) => {
-  const pragmas = { foreign_keys: String(nodes.first.db.pragma('foreign_keys', { simple: true })) }
-  const sqlite3 = { version: SQLITE_VERSION, pragmas: { ro: pragmas, rw: pragmas } }
-  const leader = { addr: host, node_id: '1' }
-  const store = {
-    db_conf: { fk_constraints: true },
-    leader,
-    node_id: '1',
-    ready: true,
-    raft: { state: 'Leader' },
-    sqlite3
-  }
-  return { status: 200, body: JSON.stringify({ build: { version: VERSION }, http: { auth: 'disabled' }, store }) }
-}
+/** Only the fields that Rowhouse reads. */
+const status = () => ({
+  status: 200,
+  body: JSON.stringify({ build: { version: VERSION }, store: { sqlite3: { version: SQLITE_VERSION } } })
+})
 
-const nodes = (_: FakeNodes, { origin, host, searchParams }: URL) => {
-  const node = {
-    api_addr: origin,
-    addr: host,
-    version: VERSION,
-    voter: true,
-    reachable: true,
-    leader: true,
-    time: 0.0001
-  }
-  const body = searchParams.get('ver') === '2' ? { nodes: [{ id: '1', ...node }] } : { 1: node }
-  return { status: 200, body: `${JSON.stringify(body)}\n` }
-}
+const leader = (_: FakeNodes, { origin }: URL) => ({ status: 200, body: JSON.stringify({ api_addr: origin }) })
 
 interface Endpoint {
   readonly methods: readonly string[]
@@ -110,5 +89,5 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/db/execute': { methods: ['POST'], type: JSON_TYPE, run: db },
   '/readyz': { methods: ['GET'], type: 'text/plain; charset=utf-8', run: readyz },
   '/status': { methods: ['GET'], type: JSON_TYPE, run: status },
-  '/nodes': { methods: ['GET'], type: JSON_TYPE, run: nodes }
+  '/leader': { methods: ['GET'], type: JSON_TYPE, run: leader }
 }

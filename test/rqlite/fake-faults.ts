@@ -1,9 +1,12 @@
-/** What happens to a request. `lose-request` stores nothing; `lose-response` stores all. Both end the connection. */
+/**
+ * What happens to a request. `lose-request` stores nothing; `lose-response` stores all. Both end the connection. `refuse`: the
+ * response of a proxy.
+ */
 export type Fault =
-  | { readonly kind: 'lose-request' | 'lose-response' | 'no-leader' }
+  | { readonly kind: 'lose-request' | 'lose-response' | 'no-leader' | 'refuse' }
   | { readonly kind: 'hold-request' | 'hold-response'; readonly until: Promise<unknown>; readonly arrive: () => void }
 
-export type FaultPath = '/db/execute' | '/db/query' | '/readyz' | '/status' | '/nodes'
+export type FaultPath = '/db/execute' | '/db/query' | '/readyz' | '/status' | '/leader'
 
 interface Hold {
   /** Resolves when the request is held. */
@@ -46,6 +49,8 @@ export const createFaults = () => {
     loseResponse: (path: FaultPath = '/db/execute') => add(path, { kind: 'lose-response' }),
     /** The response is 503 `leader not found`. */
     noLeader: (path: FaultPath = '/db/execute') => add(path, { kind: 'no-leader' }),
+    /** The response is 413, and nothing is stored. */
+    refuse: (path: FaultPath = '/db/execute') => add(path, { kind: 'refuse' }),
     delay,
     /** The request waits before it runs. */
     holdRequest: (path: FaultPath = '/db/execute') => hold('hold-request', path),

@@ -4,14 +4,14 @@ import BetterSqlite3, { type Database as Connection } from 'better-sqlite3'
 import type { Test } from 'tap'
 import { temporaryDirectory } from '../fixtures.ts'
 import { differencesOf } from './fake-comparison.ts'
-import { connect, type FakeConnection } from './fake-connection.ts'
+import { connect, type FakeConnection, QUERY_TIMEOUT } from './fake-connection.ts'
 import { addOwnClock, removeFunctions } from './fake-functions.ts'
 import { findsReturning } from './fake-parser.ts'
 import type { FakeStatement } from './fake-request.ts'
 import type { FakeResult } from './fake-response.ts'
 
 /** The results of a request. `error` is the one outside of all statements. */
-export interface FakeAnswer {
+export interface FakeResults {
   readonly results: readonly FakeResult[]
   readonly error?: string
 }
@@ -64,7 +64,7 @@ const executeOne = (node: FakeConnection, statement: FakeStatement): FakeResult 
   findsReturning(statement.sql) ? node.query(statement) : node.execute(statement)
 
 /** Runs statements of `/db/execute` on a node. A transaction ends at the first error, which is the last result. */
-const executeOn = (node: FakeConnection, statements: readonly FakeStatement[], isTransaction: boolean): FakeAnswer => {
+const executeOn = (node: FakeConnection, statements: readonly FakeStatement[], isTransaction: boolean): FakeResults => {
   const results: FakeResult[] = []
   try {
     if (isTransaction) node.run('BEGIN')
@@ -99,7 +99,7 @@ const queryOn = (node: FakeConnection, statements: readonly FakeStatement[], { i
       results.push(timeout ?? node.query(statement, limit))
     } catch (error) {
       const failure = errorOf(error)
-      if (failure.error === 'query timeout') timeout = failure
+      if (failure.error === QUERY_TIMEOUT) timeout = failure
       results.push((error as { code?: string }).code === 'SQLITE_READONLY' ? { error: QUERY_WRITE } : failure)
     }
   }

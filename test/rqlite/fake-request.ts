@@ -24,7 +24,7 @@ const toNumber = (text: string) => {
 const HEX = /^\s*[xX]'((?:[0-9a-fA-F]{2})*)'\s*$/
 
 /** Returns bytes for a text of the form `x'41'`. */
-const toText = (text: string) => {
+const toTextOrBytes = (text: string) => {
   const hex = HEX.exec(text)?.[1]
   return hex === undefined ? text : Buffer.from(hex, 'hex')
 }
@@ -46,7 +46,7 @@ const toByte = (value: unknown) => {
 
 const toValue = (value: unknown): BoundValue => {
   if (value === null) return null
-  if (typeof value === 'string') return toText(value)
+  if (typeof value === 'string') return toTextOrBytes(value)
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (isLosslessNumber(value)) return toNumber(value.value)
   if (Array.isArray(value)) return Uint8Array.from(value, toByte)

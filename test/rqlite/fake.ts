@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
-import { ENDPOINTS, type FakeReply, NO_LEADER } from './fake-endpoints.ts'
+import { ENDPOINTS, type FakeReply, NO_LEADER, REFUSAL, VERSION } from './fake-endpoints.ts'
 import { createFaults, type Fault } from './fake-faults.ts'
 import { openNodes } from './fake-nodes.ts'
 import { type BoundValue, type FakeStatement, readStatements } from './fake-request.ts'
@@ -74,6 +74,7 @@ const listen = async (t: Test, onRequest: (request: IncomingMessage, response: S
 const runWithFault = async (run: () => FakeReply, fault: Fault | undefined) => {
   if (fault?.kind === 'lose-request') return null
   if (fault?.kind === 'no-leader') return NO_LEADER
+  if (fault?.kind === 'refuse') return REFUSAL
   const wait = () => {
     if (!fault || !('until' in fault)) return
     fault.arrive()
@@ -99,7 +100,7 @@ export const startFakeRqlite = async (t: Test, options: FakeOptions = {}) => {
     const url = new URL(String(request.url), base)
     const body = await text(request)
     const endpoint = ENDPOINTS[url.pathname]
-    response.setHeader('X-Rqlite-Version', 'v10.2.7')
+    response.setHeader('X-Rqlite-Version', VERSION)
     if (endpoint) response.setHeader('Content-Type', endpoint.type)
     if (options.credentials) response.setHeader('WWW-Authenticate', 'Basic realm="rqlite"')
     if (!endpoint) return response.writeHead(404).end()

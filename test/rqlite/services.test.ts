@@ -69,6 +69,7 @@ t.test('a token that another service has revoked reads nothing, although its req
     payload.write('{"size":')
     const headers = { ...bearer(token), 'content-type': 'application/json' }
     const responding = second.inject({ method: 'POST', url: '/data/cats/query', headers, payload })
+    // Longer than the time after which a service compares the epoch again.
     await delay(400)
     if (revokes) dataOf(await admin.delete(`/admin/tokens/${id}`))
     payload.end('5}')
@@ -224,8 +225,11 @@ t.test('a request with a key gets its result, although the response of the clust
   const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions: PERMISSIONS }))
   const create = (key: string) =>
     client(first, { ...bearer(token), 'idempotency-key': key }).post('/data/cats/records', { name: 'Kitty' })
+  const countCats = async () => dataOf(await client(first, bearer(token)).get('/data/cats')).total
+  t.equal(await countCats(), 0)
   fake.faults.loseResponse()
   expectData(t, await create('one'), { id: 1, name: 'Kitty' })
+  t.equal(await countCats(), 1)
   const { write } = first.database
   first.database.write = async () => Promise.reject(outcomeUnknown())
   expectError(t, await create('two'), 503, 'OUTCOME_UNKNOWN')
@@ -366,7 +370,7 @@ t.test('large batches of both services are stored as a whole', async (t) => {
 t.test('large records that a batch would return are refused before they are in the memory of a node', async (t) => {
   const { first, fake, admin } = await startTwo(t)
   await createTable(admin, { name: 'files', fields: [{ name: 'text', jsonType: 'string' }] })
-  await fake.execute(`INSERT INTO files (id, text) VALUES (1, replace(hex(zeroblob(${2 ** 21})), '00', 'xy')), (2, '')`)
+  fake.execute(`INSERT INTO files (id, text) VALUES (1, replace(hex(zeroblob(${2 ** 21})), '00', 'xy')), (2, '')`)
   const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions: PERMISSIONS }))
   const program = client(first, bearer(token))
   const create = { op: 'create', table: 'files', values: { text: '' } }

@@ -286,7 +286,7 @@ const reading: readonly Case[] = [
 export const CASES: readonly Case[] = [...parsing, ...writing, ...failures, ...reading]
 
 /** Statements, and whether rqlite finds their RETURNING. Without it, the rows are lost, and the change is stored. */
-export const findReturning: readonly (readonly [sql: string, isFound: boolean])[] = [
+export const RETURNING_CASES: readonly (readonly [sql: string, isFound: boolean])[] = [
   ['INSERT INTO "r"("a") VALUES (1) RETURNING "r"."a"', true],
   ['INSERT INTO `r`(a) VALUES (1) returning a', true],
   ["INSERT INTO r(a) VALUES ('`') RETURNING a", true],

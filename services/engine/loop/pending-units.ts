@@ -18,7 +18,9 @@ export const hasTooMuchPending = (units: number, size: number) => units >= MAX_P
 export const tooManyWrites = () => overloaded('Too many writes are pending. Try again.', 1)
 
 /** The unit was in flight when the engine failed: it may have been committed. A retry without a key may run it twice. */
-export const outcomeUnknown = () =>
-  new DomainError('OUTCOME_UNKNOWN', 'The database engine failed while this change was in flight.', {
+export const outcomeUnknown = (cause?: unknown) => {
+  const error = new DomainError('OUTCOME_UNKNOWN', 'The database engine failed while this change was in flight.', {
     hint: 'The change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
   })
+  return Object.assign(error, { cause })
+}

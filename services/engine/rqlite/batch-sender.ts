@@ -2,22 +2,27 @@ import type { UnitOptions } from '../../sql/statement.ts'
 import type { Client, RqliteResponse } from './client.ts'
 import type { Epoch } from './epoch.ts'
 import {
-  claimBatch,
   expectChanges,
   expectEpoch,
   fenceBatch,
   insertService,
   selectBatch,
   selectState,
+  storeBatchNumber,
   toState
 } from './state.ts'
 import { composeText, failedStep, type Step } from './units.ts'
 import { encodeStatement, type Result } from './values.ts'
 
-/** What became of a batch. `lost`: it is stored, but its results are not known. `stale`: memory is older than the cluster. */
+/**
+ * What became of a batch. `lost`: it is stored, but its results are not known. `stale`: memory is older than the cluster.
+ * `refused`: the cluster accepted no request. `unknown`: it may have been stored, or may be stored later.
+ */
 export type Sent =
   | { readonly kind: 'stored'; readonly results: readonly Result[] }
-  | { readonly kind: 'lost' | 'stale' | 'unknown' }
+  | { readonly kind: 'lost' | 'stale' }
+  | { readonly kind: 'refused'; readonly error: Error }
+  | { readonly kind: 'unknown'; readonly cause?: unknown }
   | { readonly kind: 'failed'; readonly index: number | undefined; readonly message: string }
 
 interface BatchSenderOptions {
@@ -63,8 +68,8 @@ const findFailureOfText: FindFailure = (response) => {
 }
 
 /**
- * Creates the functions that send a batch to the cluster, once or more, and store it once: it begins with a change of the row of
- * this service from the number of the last batch to its own. If a response is lost, the batch is sent again.
+ * Creates the functions that send a batch to the cluster, once or more, and store it once: it begins by storing its number in the
+ * row of this service, if the stored number is lower. If a response is lost, the batch is sent again.
  */
 export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => {
   /** The number of the last batch that is known to be stored. */
@@ -85,10 +90,10 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
   }
 
   const headOf = (number: number): readonly Step[] =>
-    [claimBatch(id, number), expectChanges(1), expectEpoch(epoch().known())].map((statement) => ({
+    [storeBatchNumber(id, number), expectChanges(1), expectEpoch(epoch().known())].map((statement) => ({
       statement,
       position: 0,
-      isCheck: true
+      isAdded: true
     }))
 
   /**
@@ -112,13 +117,18 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     }
   }
 
-  const sendOnce = async (post: Post, find: FindFailure): Promise<Sent | 'again'> => {
+  const sendOnce = async (post: Post, find: FindFailure): Promise<Sent | 'retry'> => {
     count += 1
     const number = count
     let lost = 0
-    const response = await post(headOf(number), () => {
+    const onLost = () => {
       lost += 1
+    }
+    const response = await post(headOf(number), onLost).catch((error: Error) => {
+      if (lost > 0) throw error
+      return error
     })
+    if (response instanceof Error) return { kind: 'refused', error: response }
     if (response === null) return { kind: 'unknown' }
     const failed = find(response)
     if (!failed) {
@@ -127,7 +137,7 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     }
     if (failed.index === NUMBER_CHECK) {
       last = await readLast()
-      return last === number ? { kind: 'lost' } : 'again'
+      return last === number ? { kind: 'lost' } : 'retry'
     }
     if (IS_OF_NODE.test(failed.message)) return { kind: 'unknown' }
     if (lost > 0 && (await fence(number))) return { kind: 'lost' }
@@ -138,10 +148,10 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     try {
       for (;;) {
         const sent = await sendOnce(post, find)
-        if (sent !== 'again') return sent
+        if (sent !== 'retry') return sent
       }
-    } catch {
-      return { kind: 'unknown' }
+    } catch (cause) {
+      return { kind: 'unknown', cause }
     }
   }
 

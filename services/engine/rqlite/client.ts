@@ -35,9 +35,9 @@ const RETRY_PAUSE_MS = 20
 /** After this time without a response, the other nodes are queried for the leader. */
 const PATIENCE_MS = 250
 const PROBE_TIMEOUT_MS = 250
-/** A request at the start, when nothing waits for it. */
+/** For a GET request, which is sent at the start only. */
 const START_TIMEOUT_MS = 5000
-/** A write of a large import. */
+/** Long enough for the write of a large import. */
 const RESPONSE_TIMEOUT_MS = 60_000
 
 const READ_PATH = '/db/query?level=linearizable&transaction&blob_array'
@@ -104,22 +104,17 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     return { statusCode, text: await body.text() }
   }
 
-  /** Returns the position of the leader, as the node knows it; -1 if it knows none. */
-  const findLeaderFrom = async (index: number) => {
+  /** Returns the position of the leader, as the node knows it. @throws an Error if it knows none */
+  const readLeader = async (index: number) => {
     const { statusCode, text } = await get(index, '/leader?timeout=150ms', PROBE_TIMEOUT_MS)
-    if (statusCode !== 200) return -1
-    const { api_addr } = JSON.parse(text) as Leader
-    return nodes.findIndex(({ url }) => url === api_addr?.replace(/\/$/, ''))
-  }
-
-  const leaderBy = async (index: number) => {
-    const found = await findLeaderFrom(index)
+    const address = statusCode === 200 ? (JSON.parse(text) as Leader).api_addr?.replace(/\/$/, '') : undefined
+    const found = nodes.findIndex(({ url }) => url === address)
     if (found === -1) throw new Error('This node knows no leader.')
     return found
   }
 
   /** Returns the position of the leader, as the first node says that knows it. null: none does. */
-  const findLeader = (indexes: readonly number[]) => Promise.any(indexes.map(leaderBy)).catch(() => null)
+  const findLeader = (indexes: readonly number[]) => Promise.any(indexes.map(readLeader)).catch(() => null)
 
   /** Chooses the leader, or the next node if none is known: it passes requests on as soon as it knows the leader. */
   const chooseNode = async () => {
@@ -156,7 +151,7 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
       if (path.startsWith(READ_PATH) && IS_UNREADABLE.test(response.text)) return { results: [], error: response.text }
       if (response.status >= 500) return null
       if (response.status === 401) throw refusedCredentials()
-      if (response.status !== 200) return { results: [], error: response.text }
+      if (response.status !== 200) throw refusedRequest(response)
       const { results = [], error } = JSON.parse(replaceBlobs(response.text)) as {
         results?: readonly Result[]
         error?: string
@@ -187,9 +182,9 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     for (;;) {
       const response = await send(path, body)
       if (response !== null) return response
-      retries += 1
       onLost()
       if (!mayRetry(start)) return null
+      retries += 1
       await chooseNode()
       await delay(RETRY_PAUSE_MS)
     }
@@ -231,6 +226,12 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     }
   }
 }
+
+/** A response of a proxy, or of rqlite without a change: no statement ran. */
+const refusedRequest = ({ status, text }: { readonly status: number; readonly text: string }) =>
+  Object.assign(new DomainError('STORAGE_UNAVAILABLE', 'The cluster refuses the request.', { retryAfter: 5 }), {
+    cause: new Error(`${status}: ${text.slice(0, 200)}`)
+  })
 
 const refusedCredentials = () =>
   new DomainError('STORAGE_UNAVAILABLE', 'The cluster refuses RQLITE_USER and RQLITE_PASSWORD.', { retryAfter: 5 })

@@ -6,12 +6,12 @@ interface EpochOptions {
   readonly settled: () => Promise<unknown>
   /** Reads again what the service has in memory. */
   readonly reload: () => Promise<unknown>
-  /** Called if another service has committed. */
-  readonly onOtherCommit: () => void
+  /** Called if another service has stored a batch. */
+  readonly onExternalCommit: () => void
 }
 
 /** Compares what the service has in memory with the state of the cluster, by the epoch. */
-export const createEpoch = ({ initial, settled, reload, onOtherCommit }: EpochOptions) => {
+export const createEpoch = ({ initial, settled, reload, onExternalCommit }: EpochOptions) => {
   let { epoch: known, otherBatches } = initial
   let reloads = 0
   let running: Promise<void> | undefined
@@ -30,28 +30,30 @@ export const createEpoch = ({ initial, settled, reload, onOtherCommit }: EpochOp
     return running
   }
 
-  /** Resolves when memory is as new as this state, which is not older than the call. */
+  /**
+   * Resolves when memory is as new as this state, which was read after the call, or is not older than memory.
+   */
   const catchUp = async (state: ClusterState): Promise<void> => {
-    // The cluster was restored from a backup.
+    // The epoch is lower than that of memory: the cluster was restored from a backup.
     if (state.epoch < known) return startReload(state.epoch)
     // A batch of this service may have moved the epoch, and not be acknowledged yet.
     if (state.epoch > known) await settled()
     while (state.epoch > known) await (running ?? startReload(state.epoch))
   }
 
-  const seeCommits = (state: ClusterState) => {
+  const compareBatches = (state: ClusterState) => {
     if (state.otherBatches === otherBatches) return
     otherBatches = state.otherBatches
-    onOtherCommit()
+    onExternalCommit()
   }
 
   return {
     known: () => known,
-    /** Adds the moves of an own batch, which is stored. */
+    /** Adds by how much a stored batch of this service has moved the epoch. */
     add: (moves: number) => {
       known += moves
     },
-    seeCommits,
+    compareBatches,
     /** Whether memory has changes that a response with this state does not have. */
     isOlder: ({ epoch }: ClusterState) => epoch < known,
     catchUp,

@@ -24,7 +24,7 @@ const selectJson = ({ sql, params }: Statement, names: readonly string[]): State
   params
 })
 
-/** Holds readers of a cluster. The collected rows are in a file of this service, and each step sends its part. */
+/** Nothing is held in the cluster: the collected rows are in a local file, and each step sends its part of them. */
 export const createHeldReaders = ({ stagingFiles, scan }: HeldReadersOptions) => {
   const holders = createHolders()
   const open = new Set<() => void>()
@@ -59,7 +59,10 @@ export const createHeldReaders = ({ stagingFiles, scan }: HeldReadersOptions) =>
         assertOpen()
         return rows.length
       },
-      collected: (after, rows) => fromJsonRows(['position', ...names], (collected as CollectedRows).read(after, rows)),
+      collected: (after, rows) => {
+        assertOpen()
+        return fromJsonRows(['position', ...names], (collected as CollectedRows).read(after, rows))
+      },
       release: async () => release()
     }
   }

@@ -8,7 +8,7 @@ import { createStagingFiles } from '../loop/staging-files.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createUnreadText } from '../shared/unread-text.ts'
 import { createBatchSender } from './batch-sender.ts'
-import { createRqliteClient, type RqliteOptions } from './client.ts'
+import { type Client, createRqliteClient, type RqliteOptions } from './client.ts'
 import { createRqliteDialect } from './dialect.ts'
 import { createEpoch, type Epoch } from './epoch.ts'
 import { createHeldReaders } from './held-readers.ts'
@@ -35,9 +35,7 @@ const refuseBackups = async () => {
   })
 }
 
-/** Opens a cluster of rqlite nodes. @throws an Error that says what to do */
-export const openCluster = async (options: ClusterOptions): Promise<Database> => {
-  const client = createRqliteClient(options)
+const openWith = async (client: Client, { dataDirectory }: ClusterOptions): Promise<Database> => {
   const id = randomUUID()
   const mark = await prepareCluster(client, id)
   client.setMark(mark)
@@ -53,6 +51,10 @@ export const openCluster = async (options: ClusterOptions): Promise<Database> =>
     hasDeferredKeys = rows?.[0] !== undefined
   }
 
+  const onExternalCommit = () => {
+    for (const listener of commitListeners) listener()
+  }
+
   // The parts refer to each other.
   let epoch: Epoch
   const shared = { client, epoch: () => epoch, id }
@@ -65,9 +67,7 @@ export const openCluster = async (options: ClusterOptions): Promise<Database> =>
       await readDeferredKeys()
       await reload()
     },
-    onOtherCommit: () => {
-      for (const listener of commitListeners) listener()
-    }
+    onExternalCommit
   })
   await readDeferredKeys()
 
@@ -79,11 +79,12 @@ export const openCluster = async (options: ClusterOptions): Promise<Database> =>
     hasDeferredKeys: () => hasDeferredKeys,
     onBatch: (batch) => {
       for (const listener of batchListeners) listener(batch)
-    }
+    },
+    onExternalCommit
   })
   const bulkWrites = createBulkWrites(writes)
   const unread = createUnreadText()
-  const stagingFiles = createStagingFiles(options.dataDirectory, CLUSTER)
+  const stagingFiles = createStagingFiles(dataDirectory, CLUSTER)
   stagingFiles.prepare()
   const stagings = createClusterStagings({ stagingFiles, query: client.query })
   const held = createHeldReaders({ stagingFiles, scan: tables.scanNow })
@@ -113,7 +114,7 @@ export const openCluster = async (options: ClusterOptions): Promise<Database> =>
     await writes.close()
     local.close()
     try {
-      await client.execute([encodeStatement(deleteService(id))])
+      await client.execute(deleteService(id).map(encodeStatement))
     } finally {
       await client.close()
     }
@@ -164,5 +165,16 @@ export const openCluster = async (options: ClusterOptions): Promise<Database> =>
       closing ??= close()
       return closing
     }
+  }
+}
+
+/** Opens a cluster of rqlite nodes. @throws an Error that says what to do */
+export const openCluster = async (options: ClusterOptions): Promise<Database> => {
+  const client = createRqliteClient(options)
+  try {
+    return await openWith(client, options)
+  } catch (error) {
+    await client.close()
+    throw error
   }
 }

@@ -49,7 +49,7 @@ export const createReadBatches = ({ client, epoch, id }: ReadBatchesOptions) => 
 
   const settle = (jobs: readonly Job[], [first, ...results]: readonly Result[]) => {
     const found = toState(toRows(first as Result)[0])
-    epoch().seeCommits(found)
+    epoch().compareBatches(found)
     // An error of one read does not end the others.
     for (const [index, job] of jobs.entries()) finish(job, results[index] as Result, found)
   }
@@ -70,7 +70,7 @@ export const createReadBatches = ({ client, epoch, id }: ReadBatchesOptions) => 
   }
 
   const runQueued = () => {
-    if (queue.length > 0 && inFlight < MAX_IN_FLIGHT) runBatch()
+    while (queue.length > 0 && inFlight < MAX_IN_FLIGHT) runBatch()
   }
 
   const enqueue = (job: Job) => {

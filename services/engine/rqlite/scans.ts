@@ -32,9 +32,9 @@ export const createScans = ({ client, epoch, id }: ScansOptions) => {
       const results = await client.queryEncoded([state, encodeStatement(statement)], { isScan: true })
       const [first, result] = results as [Result, Result]
       const found = toState(toRows(first)[0])
-      epoch().seeCommits(found)
-      // The caller confirms its right after this.
-      await epoch().catchUp(found)
+      epoch().compareBatches(found)
+      // The caller confirms its right after this. A change of this service during the scan is in memory already.
+      if (!epoch().isOlder(found)) await epoch().catchUp(found)
       if (result.error !== undefined) throw toError(toQueryError(result.error))
       return toRows(result)
     }

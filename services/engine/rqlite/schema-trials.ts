@@ -29,6 +29,6 @@ export const createSchemaTrials = ({ client, ...options }: SchemaTrialsOptions) 
 
   // Without a file: the processes get no other statements.
   const scans = createViewScans({ file: '', cacheSize: CACHE_SIZE, ...options, readSource })
-  const { tryChange, describe, close, counts, countProcesses } = scans
-  return { tryChange, describe, close, counts, countProcesses }
+  const { tryChange, describe, close, countProcesses } = scans
+  return { tryChange, describe, close, countProcesses }
 }

@@ -11,12 +11,14 @@ import {
   storeVersion
 } from '../writer/migrations.ts'
 import type { Client } from './client.ts'
-import { initialState, insertService, STATE_TABLES, selectMark } from './state.ts'
+import { failIf, IS_FAILED_CHECK, initialState, insertService, STATE_TABLES, selectMark } from './state.ts'
 import { encodeStatement } from './values.ts'
 
 /** The first version whose `/db/execute` rolls back after an error of any statement. */
 const MIN_RQLITE = [10, 2] as const
 const MIN_SQLITE = [3, 53] as const
+
+const OTHER_BUILD = `Use the released build of rqlite ${MIN_RQLITE.join('.')} or later.`
 
 const statement = (sql: string): Statement => ({ sql, params: [] })
 
@@ -33,7 +35,9 @@ interface Status {
 
 const assertReady = async (client: Client) => {
   const { statusCode, text } = await client.get('/readyz?sync').catch((error) => {
-    throw new Error(`RQLITE_URLS: no node can be reached (${(error as Error).message}). Start the cluster.`)
+    throw new Error(
+      `RQLITE_URLS: ${client.counts().node} cannot be reached (${(error as Error).message}). Start the cluster.`
+    )
   })
   if (statusCode === 200) return
   throw new Error(
@@ -53,7 +57,7 @@ const assertVersions = async (client: Client) => {
     throw new Error(`The cluster runs SQLite ${sqlite}. Rowhouse needs ${MIN_SQLITE.join('.')} or later.`)
 }
 
-/** What a cluster must do, each with what to do otherwise. */
+/** @throws an Error if the SQLite of the cluster lacks what Rowhouse needs */
 const assertAbilities = async (client: Client) => {
   const [keys, doubles, search] = await client.query([
     statement('SELECT foreign_keys AS is_on FROM pragma_foreign_keys'),
@@ -61,19 +65,20 @@ const assertAbilities = async (client: Client) => {
     statement("SELECT count(*) AS count FROM pragma_module_list WHERE name = 'fts5'")
   ])
   if (keys?.[0]?.is_on !== 1) throw new Error('The cluster does not check foreign keys. Start each rqlited with -fk.')
-  if (doubles?.[0]?.is_exact !== 1) throw new Error('The cluster does not keep all digits of numbers in JSON.')
-  if (search?.[0]?.count !== 1) throw new Error('The SQLite of the cluster has no FTS5, which searches need.')
+  if (doubles?.[0]?.is_exact !== 1)
+    throw new Error(`The cluster does not keep all digits of numbers in JSON. ${OTHER_BUILD}`)
+  if (search?.[0]?.count !== 1)
+    throw new Error(`The SQLite of the cluster has no FTS5, which searches need. ${OTHER_BUILD}`)
 }
 
-/** Runs a unit of the start, which may run twice. Returns false if another service was faster. */
-const execute = async (client: Client, unit: Unit): Promise<boolean> => {
+/** Runs a unit of the start, which may run twice. Does nothing if another service was faster. */
+const execute = async (client: Client, unit: Unit): Promise<void> => {
   const response = await client.execute(unit.map(encodeStatement))
   if (response === null) throw new Error('The cluster does not respond.')
   if (response.error !== undefined) throw new Error(`The cluster refuses the start: ${response.error}.`)
   const failed = response.results.find(({ error }) => error !== undefined)
-  if (failed?.error?.startsWith('malformed JSON')) return false
-  if (failed) throw new Error(`The tables of Rowhouse cannot be created in the cluster: ${failed.error}.`)
-  return true
+  if (failed && !IS_FAILED_CHECK.test(String(failed.error)))
+    throw new Error(`The tables of Rowhouse cannot be created in the cluster: ${failed.error}.`)
 }
 
 const readVersion = async (client: Client) => {
@@ -85,7 +90,7 @@ const readVersion = async (client: Client) => {
 }
 
 const expectVersion = (version: number): Statement => ({
-  sql: `SELECT CASE WHEN (SELECT ifnull(max(value), 0) FROM _rowhouse_meta WHERE key = 'version') <> ? THEN json('!') END`,
+  sql: failIf("(SELECT ifnull(max(value), 0) FROM _rowhouse_meta WHERE key = 'version') <> ?"),
   params: [BigInt(version)]
 })
 

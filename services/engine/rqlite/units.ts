@@ -4,7 +4,7 @@ import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import { toChangeError } from './errors.ts'
-import { changesMemory, expectChanges, IS_FAILED_CHECK, MOVE_EPOCH } from './state.ts'
+import { changesMemory, expectChanges, failIf, IS_FAILED_CHECK, MOVE_EPOCH, withFailure } from './state.ts'
 import { type Encoded, encodeStatement, type Result, toRows, withLiterals } from './values.ts'
 
 /** A statement that rqlite runs for a statement of a unit. */
@@ -12,7 +12,8 @@ export interface Step {
   readonly statement: Statement
   /** The position of the statement of the unit. */
   readonly position: number
-  readonly isCheck: boolean
+  /** It is not a statement of the unit, so it has no result. */
+  readonly isAdded: boolean
 }
 
 /** A unit as the statements that rqlite runs. */
@@ -34,7 +35,7 @@ const returnsRows = (sql: string) =>
  * parser does not know all of SQLite's syntax: without it, the rows would be lost, and the change stored. Of such a text,
  * rqlite runs only the last statement.
  */
-const ROWS_WANTED = 'DELETE FROM _rowhouse_nodes WHERE 0 RETURNING 1; '
+const ROWS_WANTED = 'DELETE FROM _rowhouse_services WHERE 0 RETURNING 1; '
 
 const TEXTS = { max: 1000, maxSize: 2 ** 20, sizeCalculation: (text: string, key: string) => text.length + key.length }
 
@@ -53,7 +54,7 @@ export const createChangeEncoder = () => {
 
 /** `/db/execute` returns no rows of a SELECT, so SQL counts them. */
 const expectRows = ({ sql, params }: Statement, count: number): Statement => ({
-  sql: `SELECT CASE WHEN (SELECT count(*) FROM (${sql})) <> ? THEN json('!') END`,
+  sql: failIf(`(SELECT count(*) FROM (${sql})) <> ?`),
   params: [...params, BigInt(count)]
 })
 
@@ -71,21 +72,21 @@ const DELETE_CHANGES: Statement = {
 }
 
 const expectBoth = (count: number): Statement => ({
-  sql: `SELECT CASE WHEN changes() + (SELECT value FROM _rowhouse_unit_values WHERE part = ${CHANGES_BEFORE}) <> ? THEN json('!') END`,
+  sql: failIf(`changes() + (SELECT value FROM _rowhouse_unit_values WHERE part = ${CHANGES_BEFORE}) <> ?`),
   params: [BigInt(count)]
 })
 
 const stepsOf = (statement: Statement, position: number, next: Statement | undefined): readonly Step[] => {
   const { expect } = statement
-  const check = (sql: Statement): Step => ({ statement: sql, position, isCheck: true })
+  const added = (sql: Statement): Step => ({ statement: sql, position, isAdded: true })
   if (SELECT.test(statement.sql)) {
     if (typeof expect !== 'number') throw new Error('A SELECT in a unit is a check, which needs `expect`.')
-    return [check(expectRows(statement, expect))]
+    return [added(expectRows(statement, expect))]
   }
-  const steps: Step[] = [{ statement, position, isCheck: false }]
-  if (typeof expect === 'number') steps.push(check(expectChanges(expect)))
-  if (typeof expect === 'object') steps.push(check(expectBoth(expect.both)), check(DELETE_CHANGES))
-  if (typeof next?.expect === 'object') steps.push(check(STORE_CHANGES))
+  const steps: Step[] = [{ statement, position, isAdded: false }]
+  if (typeof expect === 'number') steps.push(added(expectChanges(expect)))
+  if (typeof expect === 'object') steps.push(added(expectBoth(expect.both)), added(DELETE_CHANGES))
+  if (typeof next?.expect === 'object') steps.push(added(STORE_CHANGES))
   return steps
 }
 
@@ -93,7 +94,7 @@ const stepsOf = (statement: Statement, position: number, next: Statement | undef
 export const composeUnit = (unit: Unit, options: UnitOptions | undefined): Composed => {
   const steps = unit.flatMap((statement, position) => stepsOf(statement, position, unit[position + 1]))
   const moves = !options?.keepsMemory && unit.some(changesMemory)
-  if (moves) steps.push({ statement: MOVE_EPOCH, position: unit.length, isCheck: true })
+  if (moves) steps.push({ statement: MOVE_EPOCH, position: unit.length, isAdded: true })
   return { steps, moves: moves ? 1 : 0 }
 }
 
@@ -101,8 +102,8 @@ export const composeUnit = (unit: Unit, options: UnitOptions | undefined): Compo
 const FAILED_STEP = /^bad JSON path: '!(\d+)'/
 
 /** Returns the error of a step, with the position in its unit. */
-export const errorOf = ({ position, isCheck }: Step, message: string): PlainError =>
-  isCheck && (IS_FAILED_CHECK.test(message) || FAILED_STEP.test(message))
+export const errorOf = ({ position, isAdded }: Step, message: string): PlainError =>
+  isAdded && (IS_FAILED_CHECK.test(message) || FAILED_STEP.test(message))
     ? { code: 'UNEXPECTED_CHANGES', message, statement: position }
     : toChangeError(message, position)
 
@@ -111,13 +112,13 @@ const toWriteResult = (result: Result): WriteResult => {
   return { changes: result.columns ? rows.length : (result.rows_affected ?? 0), rows }
 }
 
-/** A check has no result of its own: it passed, so the expected number is that of its rows. */
+/** Without a result of its own, a statement has the number of rows that it expects, or 0. */
 const resultOf = (unit: Unit, position: number, own: Result | undefined): WriteResult =>
-  own ? toWriteResult(own) : { changes: Number(unit[position]?.expect), rows: [] }
+  own ? toWriteResult(own) : { changes: Number(unit[position]?.expect ?? 0), rows: [] }
 
 /** Returns the results of a unit, one for each of its statements. `results`: of its steps. */
 export const resultsOf = (unit: Unit, { steps }: Composed, results: readonly Result[]): readonly WriteResult[] => {
-  const own = new Map(steps.flatMap(({ position, isCheck }, index) => (isCheck ? [] : [[position, results[index]]])))
+  const own = new Map(steps.flatMap(({ position, isAdded }, index) => (isAdded ? [] : [[position, results[index]]])))
   return unit.map((_, position) => resultOf(unit, position, own.get(position)))
 }
 
@@ -133,7 +134,7 @@ export const resultsWithoutRows = (unit: Unit): readonly WriteResult[] | null =>
  */
 export const composeText = (steps: readonly Step[]) => {
   const texts = steps.map(({ statement }, index) =>
-    withLiterals(statement).replace("THEN json('!') END", `THEN json_extract('0', '!${index}') END`)
+    withFailure(withLiterals(statement), `json_extract('0', '!${index}')`)
   )
   return ['BEGIN IMMEDIATE', ...texts, 'COMMIT'].join(';\n')
 }

@@ -37,18 +37,23 @@ interface WriteBatchesOptions {
   /** Whether a foreign key is checked at COMMIT: one unit could then mask a violation of another one. */
   readonly hasDeferredKeys: () => boolean
   readonly onBatch: (batch: WriteBatch) => void
+  /** Called if records may have changed without a result. */
+  readonly onExternalCommit: () => void
 }
 
 const isAlone = ({ options }: PendingUnit) => options?.foreignKeys === false || options?.keepsBroken === true
 
 /** Commits units in batches: each is one request, and what arrives during it is the next one. */
-export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: WriteBatchesOptions) => {
+export const createWriteBatches = (options: WriteBatchesOptions) => {
+  const { sender, epoch, hasDeferredKeys, onBatch, onExternalCommit } = options
   let queue: PendingUnit[] = []
   /** Units that are not settled, and the size of their parameters. */
   let pendingUnits = 0
   let pendingSize = 0
   let refused = 0
   let isClosed = false
+  /** A batch may be stored without its result, until a later one is stored. */
+  let isUncertain = false
   const encode = createChangeEncoder()
   let running: Promise<void> | undefined
 
@@ -57,9 +62,17 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
     else pending.reject(outcomeUnknown())
   }
 
+  /** Reports commits whose results are not known: at once, and again when a later batch shows that no other one follows. */
+  const reportUncertain = ({ kind }: Sent) => {
+    const isStored = kind === 'stored' || kind === 'lost'
+    if (kind === 'unknown' || kind === 'lost' || (isUncertain && isStored)) onExternalCommit()
+    isUncertain = kind === 'unknown' || (isUncertain && !isStored)
+  }
+
   /** Returns the failure of a batch that was not stored, or null if each unit has been settled. */
   const settle = (units: readonly PendingUnit[], composed: readonly Composed[], sent: Sent): Failure | null => {
-    if (sent.kind === 'unknown') for (const { reject } of units) reject(outcomeUnknown())
+    if (sent.kind === 'refused') for (const { reject } of units) reject(sent.error)
+    if (sent.kind === 'unknown') for (const { reject } of units) reject(outcomeUnknown(sent.cause))
     if (sent.kind === 'lost') for (const pending of units) settleStored(pending, resultsWithoutRows(pending.unit))
     if (sent.kind === 'stored') {
       let start = 0
@@ -87,7 +100,7 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
     return { failed: null, error: toDomainError(toChangeError(message)) }
   }
 
-  /** Memory has none of the changes of a unit that runs alone. Returns whether it has them now. */
+  /** Reloads memory after a unit that ran alone. Returns false if that failed. */
   const catchUpAlone = async () => {
     try {
       await epoch().catchUp(await sender.readState())
@@ -111,6 +124,7 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
           steps.map(({ statement }) => encode(statement)),
           moves
         )
+    reportUncertain(sent)
     if (sent.kind !== 'stale') {
       const commitMs = performance.now() - start
       onBatch({ units: units.length, waitMs: start - first.arrivedAt, commitMs })
@@ -133,8 +147,10 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
     const failure = await attempt(units)
     if (!failure) return
     const { failed, error } = failure
+    const [first, ...rest] = units as readonly [PendingUnit, ...PendingUnit[]]
+    if (rest.length === 0) return first.reject(error)
     const others = units.filter((pending) => pending !== failed && !pending.isSettled)
-    // A unit fails with this error only if those before it are stored.
+    // Units before it may be the cause, so its error counts only if they are stored.
     if (failed && !(await attempt(others))) return failed.reject(error)
     for (const pending of units) if (!pending.isSettled) await commitAlone(pending)
   }
@@ -162,7 +178,7 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
       try {
         await commit(batch)
       } catch (error) {
-        for (const { reject } of batch) reject(error as Error)
+        for (const { reject } of batch.filter(({ isSettled }) => !isSettled)) reject(error as Error)
       }
     }
     running = undefined
@@ -183,7 +199,6 @@ export const createWriteBatches = ({ sender, epoch, hasDeferredKeys, onBatch }: 
       pendingUnits += 1
       pendingSize += size
       const end = () => {
-        if (pending.isSettled) return
         pending.isSettled = true
         pendingUnits -= 1
         pendingSize -= size

@@ -8,7 +8,8 @@ const OTHER_NUMBER: RqliteResponse = { results: [{}, { error: 'malformed JSON' }
 const REFUSED: RqliteResponse = { results: [{}, {}, {}, { error: 'UNIQUE constraint failed: t.n' }] }
 
 interface Step {
-  readonly response: RqliteResponse
+  /** An error: the client throws it. */
+  readonly response: RqliteResponse | Error
   /** Requests before it without a response. */
   readonly lost?: number
 }
@@ -20,6 +21,7 @@ const start = async (steps: readonly Step[], numbers: readonly (number | null)[]
     execute: async (_statements: readonly string[], { onLost = () => {} } = {}) => {
       const { response, lost = 0 } = left.shift() as Step
       for (let count = 0; count < lost; count += 1) onLost()
+      if (response instanceof Error) throw response
       return response
     },
     query: async () => {
@@ -31,11 +33,11 @@ const start = async (steps: readonly Step[], numbers: readonly (number | null)[]
     initial: { epoch: 1, otherBatches: 0 },
     settled: async () => {},
     reload: async () => {},
-    onOtherCommit: () => {}
+    onExternalCommit: () => {}
   })
   const sender = createBatchSender({ client, epoch: () => epoch, id: 'one' })
   await sender.start()
-  const step = { statement: { sql: 'DROP TABLE t', params: [] }, position: 0, isCheck: false }
+  const step = { statement: { sql: 'DROP TABLE t', params: [] }, position: 0, isAdded: false }
   return {
     send: () => sender.send(['["UPDATE t SET n = 1"]'], 0),
     sendAlone: () => sender.sendAlone([step], { foreignKeys: false }),
@@ -62,12 +64,12 @@ t.test('a fence that was stored without a response is followed by another one', 
 
 t.test('without a response to the fence, the outcome is unknown', async (t) => {
   const silent = await start([{ response: REFUSED, lost: 1 }, { response: null }])
-  t.strictSame(await silent.send(), { kind: 'unknown' })
+  t.match(await silent.send(), { kind: 'unknown', cause: { message: 'The cluster does not respond.' } })
 })
 
 t.test('a fence that fails for another reason is not repeated', async (t) => {
   const failing = await start([{ response: REFUSED, lost: 1 }, { response: { results: [{ error: 'no such table' }] } }])
-  t.strictSame(await failing.send(), { kind: 'unknown' })
+  t.match(await failing.send(), { kind: 'unknown', cause: { message: 'no such table' } })
 })
 
 t.test(
@@ -81,9 +83,15 @@ t.test(
 t.test('the row of a service that cannot be stored again', async (t) => {
   for (const response of [null, { results: [{ error: 'no such table' }] }]) {
     const gone = await start([{ response: OTHER_NUMBER }, { response }], [null])
-    t.strictSame(await gone.send(), { kind: 'unknown' })
+    t.match(await gone.send(), { kind: 'unknown', cause: /row of this service/ })
     t.strictSame(gone.left, [])
   }
+})
+
+t.test('a request that the cluster refuses changes nothing, if no earlier one was lost', async (t) => {
+  const error = new Error('401')
+  t.strictSame(await (await start([{ response: error }])).send(), { kind: 'refused', error })
+  t.strictSame(await (await start([{ response: error, lost: 1 }])).send(), { kind: 'unknown', cause: error })
 })
 
 t.test('an error outside of all statements fails the batch without a position', async (t) => {

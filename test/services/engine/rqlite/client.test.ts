@@ -96,7 +96,10 @@ t.test('a response that is no result of SQLite', async (t) => {
   )
   t.strictSame(await query([200, '{"error":"write tcp a->b: write: broken pipe"}'], [200, ONE]), [[{ one: 1 }]])
   t.match(await rejection(query([500, 'json: unsupported value: +Inf'])), { message: /unsupported value/ })
-  t.match(await rejection(query([400, 'invalid request'])), { message: /invalid request/ })
+  t.match(await rejection(query([400, 'invalid request'])), {
+    code: 'STORAGE_UNAVAILABLE',
+    cause: { message: '400: invalid request' }
+  })
   t.match(await rejection(query([401, ''])), { code: 'STORAGE_UNAVAILABLE', message: /refuses RQLITE_USER/ })
   t.match(await rejection(query([200, '{"error":"sql: transaction has already been committed or rolled back"}'])), {
     code: 'SCAN_TIMEOUT',

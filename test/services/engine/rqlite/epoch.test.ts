@@ -101,6 +101,27 @@ t.test('a scan reports what another service has changed', async (t) => {
   })
 })
 
+t.test('a change of the service itself during a scan reads nothing again', async (t) => {
+  const { fake, first, ofFirst } = await startTwo(t)
+  const held = fake.faults.holdResponse('/db/query')
+  const scanning = first.scan(sql('SELECT 1 AS one'), serviceCaller)
+  await held.arrived
+  await first.write([CHANGE])
+  held.release()
+  t.strictSame(await scanning, [{ one: 1 }])
+  t.match(ofFirst, { reloads: 0 })
+})
+
+t.test('the batches of a service that has ended are reported', async (t) => {
+  const { fake, first, ofFirst } = await startTwo(t)
+  await first.read(sql('SELECT 1'))
+  const third = await openOn(t, fake)
+  await third.write([OTHER])
+  await third.close()
+  await first.read(sql('SELECT 1'))
+  t.match(ofFirst, { commits: 1 })
+})
+
 t.test('after a restore of the cluster, memory is read again', async (t) => {
   const { fake, first, second, ofFirst } = await startTwo(t)
   await first.write([CHANGE])

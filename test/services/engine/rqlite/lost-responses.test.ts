@@ -67,18 +67,34 @@ t.test('without a leader for long, a change fails and says that its outcome is u
 
 t.test('a batch that was stored after its outcome was reported as unknown does not confuse the next one', async (t) => {
   const { db, fake } = await startEngine(t, SCHEMA, { maxRetryMs: 1 })
+  let commits = 0
+  db.onExternalCommit(() => {
+    commits += 1
+  })
   fake.faults.loseResponse()
   t.match(await rejection(db.write([insert(1)])), { code: 'OUTCOME_UNKNOWN' })
+  t.equal(commits, 1, 'records may have changed')
   await db.write([insert(2)])
-  t.strictSame(await numbers(db), [1, 2])
+  t.equal(commits, 2, 'from now on, none changes without a result')
+  await db.write([insert(3)])
+  t.equal(commits, 2)
+  t.strictSame(await numbers(db), [1, 2, 3])
 })
 
 t.test('a service whose row was deleted adds it again', async (t) => {
   const { db, fake } = await startEngine(t, SCHEMA)
   await db.write([insert(1)])
-  fake.execute('DELETE FROM _rowhouse_nodes')
+  fake.execute('DELETE FROM _rowhouse_services')
   await db.write([insert(2)])
   t.strictSame(await numbers(db), [1, 2])
+})
+
+t.test('a cluster that refuses a change is named as the reason, and nothing is called unknown', async (t) => {
+  const { db, fake } = await startEngine(t, SCHEMA)
+  fake.faults.refuse()
+  t.match(await rejection(db.write([insert(1)])), { code: 'STORAGE_UNAVAILABLE' })
+  await db.write([insert(2)])
+  t.strictSame(await numbers(db), [2])
 })
 
 t.test('a read whose response was lost is sent again', async (t) => {
@@ -92,7 +108,7 @@ t.test('a node that could not store a batch stores the next one', async (t) => {
   const { db, fake } = await startEngine(t, SCHEMA)
   await db.write([insert(1)])
   await db.write([insert(2)])
-  fake.execute('UPDATE _rowhouse_nodes SET batch = batch - 1')
+  fake.execute('UPDATE _rowhouse_services SET batch = batch - 1')
   await db.write([insert(3)])
   t.strictSame(await numbers(db), [1, 2, 3])
 })

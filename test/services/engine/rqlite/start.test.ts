@@ -42,7 +42,7 @@ t.test('the start creates the tables, and a second service finds them', async (t
     t.strictSame(await db.read(sql("SELECT value FROM _rowhouse_meta WHERE key = 'version'")), [
       { value: LATEST_VERSION }
     ])
-  t.equal(fake.read('SELECT count(*) AS count FROM _rowhouse_nodes')[0]?.count, 2)
+  t.equal(fake.read('SELECT count(*) AS count FROM _rowhouse_services')[0]?.count, 2)
 })
 
 t.test('another node is used if the first one is gone', async (t) => {
@@ -63,7 +63,10 @@ t.test('a user and a password are sent', async (t) => {
 
 t.test('a cluster that cannot be used is refused with the reason', async (t) => {
   const { url } = await startFakeRqlite(t)
-  t.match(await refusal(t, ['http://127.0.0.1:9']), /RQLITE_URLS: no node can be reached .*Start the cluster\./)
+  t.match(
+    await refusal(t, ['http://127.0.0.1:9']),
+    /^RQLITE_URLS: http:\/\/127\.0\.0\.1:9 cannot be reached .*Start the cluster\./
+  )
   const refused = async (path: string, from: string | RegExp, to: string) =>
     refusal(t, [
       await startProxy(t, url, (requested, text) => (requested.startsWith(path) ? text.replace(from, to) : text))

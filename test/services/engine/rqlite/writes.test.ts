@@ -192,12 +192,24 @@ t.test('after the close, a unit is refused, and pending ones are stored', async 
   await pending
   t.match(await rejection(db.write([insert(2)])), { code: 'OVERLOADED' })
   t.strictSame(fake.read('SELECT n FROM t'), [{ n: 1 }])
-  t.strictSame(fake.read('SELECT * FROM _rowhouse_nodes'), [])
+  t.strictSame(fake.read('SELECT * FROM _rowhouse_services'), [{ id: '', batch: 1 }])
 })
 
 t.test('the error class of a check is that of the engine for a file', async (t) => {
   const { db } = await startEngine(t, SCHEMA)
   t.ok((await rejection(db.write([{ ...insert(1), expect: 2 }]))) instanceof UnexpectedChanges)
+})
+
+t.test('a unit that fails without a position is sent once', async (t) => {
+  const { db, fake } = await startEngine(
+    t,
+    `CREATE TABLE parents (id INTEGER PRIMARY KEY);
+     CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);`
+  )
+  const countChanges = () => fake.requests.filter(({ path }) => path === '/db/execute').length
+  const before = countChanges()
+  t.match(await rejection(db.write([sql('INSERT INTO children VALUES (9)')])), { code: 'FOREIGN_KEY_VIOLATION' })
+  t.equal(countChanges(), before + 1)
 })
 
 t.test('a foreign key that is checked at the end of a unit fails this unit alone', async (t) => {
