@@ -53,6 +53,12 @@ export const sendBatch = async (url: string, token: string, body: string) => {
   await (await assertSuccess(await fetch(url, { method: 'POST', headers, body }))).arrayBuffer()
 }
 
+/** Imports a file of JSON lines, and reads the response without parsing it. */
+export const sendFile = async (url: string, token: string, body: string) => {
+  const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` }
+  await (await assertSuccess(await fetch(url, { method: 'POST', headers, body }))).arrayBuffer()
+}
+
 /** Runs a query. Returns the cursor of the next page. */
 export const queryRecords = async (url: string, token: string, body: object) =>
   (await post(url, { authorization: `Bearer ${token}` }, body)).data.next

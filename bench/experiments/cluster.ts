@@ -1,4 +1,4 @@
-import { sendBatch } from '../client.ts'
+import { sendBatch, sendFile } from '../client.ts'
 import { type Context, WARM_UP_SECONDS, withDirectory } from '../context.ts'
 import { type Environment, withEnvironment } from '../environment.ts'
 import { createNodes, findRqlited, killAll, loadFile, type Node, startAll } from '../nodes.ts'
@@ -13,18 +13,20 @@ const JWT_SECRET = 'c2b8e4f1a97d3056b1c4e8f2a7d90356c1b4e8f2a7d93056'
 const WORKLOADS = ['read', 'list', 'create', 'update'].map(findWorkload)
 const BATCH_SIZE = 1000
 const BATCHES = 10
+const IMPORTED = 50_000
 
 interface Targets {
   readonly nodes: number
   readonly read: number
   readonly write: number
+  readonly import: number
   /** Milliseconds of creates, with 32 clients. */
   readonly p99: number
 }
 
 const CLUSTERS: readonly Targets[] = [
-  { nodes: 1, read: 0.3, write: 0.2, p99: 30 },
-  { nodes: 3, read: 0.25, write: 0.1, p99: 60 }
+  { nodes: 1, read: 0.3, write: 0.2, import: 0.5, p99: 30 },
+  { nodes: 3, read: 0.25, write: 0.1, import: 0.35, p99: 60 }
 ]
 
 /** Returns records per second. */
@@ -40,15 +42,25 @@ const measureBatches = async ({ service, token }: Environment) => {
   return (1000 * BATCHES * BATCH_SIZE) / (performance.now() - start)
 }
 
+/** Returns records per second. */
+const measureImport = async ({ service, token }: Environment) => {
+  const body = Array.from({ length: IMPORTED }, () => `${JSON.stringify(newItem())}\n`).join('')
+  const start = performance.now()
+  await sendFile(`${service.address}/data/${CREATE_TABLE}/import`, token, body)
+  return (1000 * IMPORTED) / (performance.now() - start)
+}
+
 interface Round {
   readonly samples: ReadonlyMap<string, Sample>
+  /** Records per second. */
   readonly batches: number
+  readonly import: number
 }
 
 const measureRound = async (environment: Environment): Promise<Round> => {
   const samples = new Map<string, Sample>()
   for (const workload of WORKLOADS) samples.set(workload.name, await environment.measure(workload))
-  return { samples, batches: await measureBatches(environment) }
+  return { samples, batches: await measureBatches(environment), import: await measureImport(environment) }
 }
 
 const warmUp = async ({ measure }: Environment) => {
@@ -77,7 +89,10 @@ const compare = async (context: Context, nodes: readonly Node[]) => {
   }
 }
 
-const reportOf = (rounds: Awaited<ReturnType<typeof compare>>, { nodes, read, write, p99 }: Targets) => {
+const reportOf = (
+  rounds: Awaited<ReturnType<typeof compare>>,
+  { nodes, read, write, import: imported, p99 }: Targets
+) => {
   const rows = WORKLOADS.map(({ name, isWrite }) => {
     const of = (round: Round) => (round.samples.get(name) as Sample).perSecond
     const share = median(rounds.map(({ file, cluster }) => of(cluster) / of(file)))
@@ -88,6 +103,7 @@ const reportOf = (rounds: Awaited<ReturnType<typeof compare>>, { nodes, read, wr
     return { name, file, cluster, share, target: atLeast(share, isWrite ? write : read) }
   })
   const batches = median(rounds.map(({ file, cluster }) => cluster.batches / file.batches))
+  const imports = median(rounds.map(({ file, cluster }) => cluster.import / file.import))
   const slowest = medianOf(
     rounds.map(({ cluster }) => cluster.samples.get('create') as Sample),
     'p99'
@@ -101,6 +117,7 @@ const reportOf = (rounds: Awaited<ReturnType<typeof compare>>, { nodes, read, wr
     figureTable([
       ...rows.map(({ name, share, target }) => ({ name: `${name}, cluster / file`, value: ratio(share), target })),
       { name: 'records in batches, cluster / file', value: ratio(batches), target: atLeast(batches, write) },
+      { name: 'records of an import, cluster / file', value: ratio(imports), target: atLeast(imports, imported) },
       { name: 'p99 of creates, ms', value: milliseconds(slowest), target: below(slowest, p99) }
     ])
   ].join('\n')

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
-import t, { type Test } from 'tap'
-import { findRqlited, type Node } from '../../bench/nodes.ts'
+import t from 'tap'
+import { findRqlited } from '../../bench/nodes.ts'
 import { createBackupClient } from '../backup-client.ts'
-import { JWT_SECRET } from '../rqlite/cluster.ts'
 import { startNodes } from '../rqlite/real-nodes.ts'
 import { scaled } from '../scale.ts'
-import { type Service, startService } from '../service-process.ts'
+import type { Service } from '../service-process.ts'
+import { assertEqualNodes, serviceStarts } from './cluster.ts'
 import { createLedger, send, startLoad } from './load.ts'
 import { readNode, waitForLeader } from './nodes.ts'
 
@@ -16,38 +15,6 @@ const KILLED_LEADERS = scaled(50)
 const PAUSED_LEADERS = scaled(20)
 const KILLED_SERVICES = scaled(20)
 const PAUSE_MS = 5000
-/** In this time all nodes have stored the last batch. */
-const EQUAL_MS = 5000
-
-const startServices = (t: Test, nodes: readonly Node[]) => {
-  const env = { RQLITE_URLS: nodes.map(({ url }) => url).join(','), JWT_SECRET }
-  return [0, 1].map(() => () => startService(t, env))
-}
-
-const tableNames = async (node: Node) => {
-  const tables = await readNode(
-    node,
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\' ORDER BY name"
-  )
-  return tables.map(([name]) => String(name))
-}
-
-/** Returns the content of each table as one text. */
-const contentOf = async (node: Node) => {
-  const content: [string, unknown][] = []
-  for (const table of await tableNames(node)) {
-    const columns = await readNode(node, `SELECT name FROM pragma_table_xinfo('${table}')`)
-    const values = columns.map(([name]) => `quote("${table}"."${name}")`).join(" || ',' || ")
-    content.push([table, await readNode(node, `SELECT ${values} FROM "${table}" ORDER BY 1`)])
-  }
-  content.push([
-    'declarations',
-    await readNode(node, 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2')
-  ])
-  return content
-}
-
-const areEqual = (contents: readonly unknown[]) => contents.every((one) => isDeepStrictEqual(one, contents[0]))
 
 const rqlited = findRqlited()
 if (!rqlited)
@@ -55,7 +22,7 @@ if (!rqlited)
 
 t.test('no acknowledged change is lost or doubled when leaders and services fail', { skip: !rqlited }, async (t) => {
   const nodes = await startNodes(t, String(rqlited), 3)
-  const starts = startServices(t, nodes)
+  const starts = serviceStarts(t, nodes)
   const services: (Service | null)[] = []
   for (const start of starts) services.push(await start())
   const listening = () => services.flatMap((service) => service?.address ?? [])
@@ -120,10 +87,5 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
       [...ledger.codes].map(([code, count]) => `${code}: ${count}`).join(', ')
   )
 
-  const readAll = () => Promise.all(nodes.map(contentOf))
-  let contents = await readAll()
-  for (const start = performance.now(); !areEqual(contents) && performance.now() - start < EQUAL_MS; )
-    contents = await readAll()
-  const [first, ...others] = contents
-  for (const other of others) t.strictSame(other, first, 'all nodes have the same rows')
+  await assertEqualNodes(t, nodes)
 })
