@@ -27,11 +27,11 @@ const spawnCovered = (env: Environment, args: readonly string[], cwd: string) =>
   })
 }
 
-/** A test gets this time for each service that it starts. How many it starts depends on SCALE. */
+/** A test gets this time for each service that it starts, and for each call of `extendTimeout`. How many depends on SCALE. */
 const TIMEOUT_MS = 120_000
 
 /** tap compares its last timeout with the total time of a test. */
-const extendTimeout = (t: Test) => {
+export const extendTimeout = (t: Test) => {
   for (const test of [tap, t]) test.setTimeout(1000 * process.uptime() + TIMEOUT_MS)
 }
 

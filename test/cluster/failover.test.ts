@@ -4,7 +4,7 @@ import { findRqlited } from '../../bench/nodes.ts'
 import { createBackupClient } from '../backup-client.ts'
 import { startNodes } from '../rqlite/real-nodes.ts'
 import { scaled } from '../scale.ts'
-import type { Service } from '../service-process.ts'
+import { extendTimeout, type Service } from '../service-process.ts'
 import { assertEqualNodes, serviceStarts } from './cluster.ts'
 import { createLedger, send, startLoad } from './load.ts'
 import { readNode, waitForLeader } from './nodes.ts'
@@ -49,6 +49,7 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
   const stop = startLoad({ services: listening, token, table: 'notes', counters: 'counters', ledger }, CLIENTS)
 
   for (let count = 0; count < KILLED_LEADERS; count += 1) {
+    extendTimeout(t)
     await delay(500)
     const leader = await waitForLeader(nodes)
     await leader.kill('SIGKILL')
@@ -56,6 +57,7 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
     await leader.start()
   }
   for (let count = 0; count < PAUSED_LEADERS; count += 1) {
+    extendTimeout(t)
     await delay(500)
     await (await waitForLeader(nodes)).pause(PAUSE_MS)
   }
@@ -83,7 +85,7 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
   const percentile = (share: number) => Math.round(times[Math.floor((times.length - 1) * share)] as number)
   console.log(
     `# ${ledger.keyed.size} keyed and ${ledger.plain.size} plain creates, ${ledger.unknown.size} without a response; ` +
-      `p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms; ` +
+      `p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms, ${times.filter((time) => time > 1000).length} over 1 s; ` +
       [...ledger.codes].map(([code, count]) => `${code}: ${count}`).join(', ')
   )
 
