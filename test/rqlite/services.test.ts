@@ -348,6 +348,22 @@ t.test('records whose keys are NULL, or equal by a collation, are ordered by row
   }
 })
 
+t.test('a table is renamed although a view of the file is broken', async (t) => {
+  const { fake, second, admin, other } = await startTwo(t)
+  const { id } = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  const permissions = { tables: ['cats'], actions: ['read'] }
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions }))
+  fake.execute('CREATE VIEW broken AS SELECT gone.x FROM gone')
+  const tokens = [{ id: 1, name: 'Till' }]
+  t.match(dataOf(await other.put(`/admin/tables/${id}`, { name: 'pets', updateTokens: true })), {
+    name: 'pets',
+    tokens
+  })
+  t.equal(dataOf(await client(second, bearer(token)).get('/data/pets')).total, 0)
+  t.match(dataOf(await admin.put(`/admin/tables/${id}`, { name: 'animals' })), { name: 'animals', tokens })
+  expectError(t, await client(second, bearer(token)).get('/data/animals'), 403, 'ACTION_NOT_ALLOWED')
+})
+
 t.test('large batches of both services are stored as a whole', async (t) => {
   const { first, second, admin } = await startTwo(t)
   await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })

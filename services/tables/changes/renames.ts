@@ -86,7 +86,11 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
   const applied = (results: readonly WriteResult[], { name }: RegisteredTable, { updateTokens }: Rename) =>
     updateTokens ? tokenNames.apply(results.at(-2)?.rows as readonly Row[]) : tokenNames.naming(name)
 
-  return { unitOf, applied }
+  /** Like `applied`, for a cluster that has returned no rows: memory was read again. */
+  const reloaded = (before: RegisteredTable, { name, updateTokens }: Rename) =>
+    tokenNames.naming(updateTokens ? name : before.name)
+
+  return { unitOf, applied, reloaded }
 }
 
 export type Renames = ReturnType<typeof createRenames>

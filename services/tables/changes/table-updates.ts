@@ -3,7 +3,6 @@ import type { TableChanges } from '../../../schemas/table-changes.ts'
 import { type AuditEntry, summaryOf } from '../../audit/audit-row.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
-import type { Row } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { fieldSummaries, tableEntry } from '../audited-table.ts'
@@ -61,8 +60,9 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
       id,
       async (before) => changeWith(before, await renames.unitOf(before, rename)),
       (results, before) => {
-        tokens = renames.applied(results, before, rename)
-        registry.rename(before, results.at(-1)?.rows[0] as Row)
+        const row = results.at(-1)?.rows[0]
+        tokens = row ? renames.applied(results, before, rename) : renames.reloaded(before, rename)
+        if (row) registry.rename(before, row)
       }
     )
     return { table, tokens }
