@@ -68,6 +68,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
       const choices = await refreshedChoices(keepKey(stored.structure, before), before)
       return { name, choices, structure: combine(stored.structure, choices).structure }
     }
+    await registry.loadFacts()
     // Once, and not for each attempt: a scan may take seconds.
     const [exactTypes] = await measure(caller, [await describe(registry.get(id))])
     return writes.change(caller, id, async (table) => {

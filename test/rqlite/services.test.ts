@@ -163,6 +163,20 @@ t.test('a table that nodes would store differently is read-only, and plain time 
   t.equal(dataOf(await admin.get(`${path('draws')}/1`)).number, 5)
 })
 
+t.test('a table that another client has declared is read-only where nodes would store it differently', async (t) => {
+  const { fake, admin, other } = await startTwo(t)
+  const RANDOM = '(id INTEGER PRIMARY KEY, v INTEGER DEFAULT (random()))'
+  fake.execute(`CREATE TABLE lots ${RANDOM}; CREATE TABLE plain (id INTEGER PRIMARY KEY, v INTEGER)`)
+  const create = (user: typeof admin, { id }: { readonly id: number }) => user.post(`/admin/tables/${id}/data`, {})
+  const lots = await importTable(admin, 'lots')
+  for (const user of [admin, other]) expectError(t, await create(user, lots), 409, 'NOT_REPLICABLE')
+  const plain = await importTable(admin, 'plain')
+  expectData(t, await create(admin, plain), { id: 1, v: null })
+  fake.execute(`DROP TABLE plain; CREATE TABLE plain ${RANDOM}`)
+  dataOf(await admin.post(`/admin/tables/${plain.id}/refresh`))
+  for (const user of [admin, other]) expectError(t, await create(user, plain), 409, 'NOT_REPLICABLE')
+})
+
 t.test('bytes are base64 in each response, and a change compares the entity tag', async (t) => {
   const { first, admin, other } = await startTwo(t)
   const { id } = await createTable(admin, {

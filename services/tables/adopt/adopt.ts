@@ -127,6 +127,7 @@ export const createAdoption = ({ db, registry, clock, register }: AdoptionOption
   const registerAll = async (caller: Caller, tables: readonly StoredTable[], changes: TableChanges) => {
     if (tables.length === 0) return []
     const { label = '', note = null, isPublished = true, isEditable, fields = [] } = changes
+    await registry.loadFacts()
     // Before the scans, so that an error in the request is reported at once.
     const chosen: UnnamedChoices[] = []
     for (const table of tables) {

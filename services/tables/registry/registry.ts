@@ -178,12 +178,20 @@ export const createTableRegistry = (db: Database) => {
     return views
   }
 
-  const reload = async (): Promise<void> => {
-    const version = (await db.read(selectSchemaVersion(db.dialect)))[0]?.schema_version
-    if (version === schemaVersion && (await loadRows())) return
+  /**
+   * Reads again what triggers, foreign keys and declarations do. Call it before a table is registered or refreshed: a cluster
+   * does not report what another client of it has declared.
+   */
+  const loadFacts = async () => {
     await effects.load()
     await references.load()
     await replication.load()
+  }
+
+  const reload = async (): Promise<void> => {
+    const version = (await db.read(selectSchemaVersion(db.dialect)))[0]?.schema_version
+    if (version === schemaVersion && (await loadRows())) return
+    await loadFacts()
     const views = await describeViews()
     const names = await db.read(selectStoredNames)
     const factsOfView = (name: string): Facts => {
@@ -215,6 +223,7 @@ export const createTableRegistry = (db: Database) => {
 
   return {
     load,
+    loadFacts,
     reload,
     /** Sets what SQLite reported of a stored table. To be called in the step in which the read resolves. */
     describe: (name: string, structure: Structure) => facts.set(foldName(name), structure),
