@@ -66,7 +66,7 @@ t.test('without a leader for long, a change fails and says that its outcome is u
 })
 
 t.test('a batch that was stored after its outcome was reported as unknown does not confuse the next one', async (t) => {
-  const { db, fake } = await startEngine(t, SCHEMA, { maxRetryMs: 1 })
+  const { db, fake } = await startEngine(t, SCHEMA, { maxRetryMs: 0 })
   let commits = 0
   db.onExternalCommit(() => {
     commits += 1
