@@ -5,7 +5,7 @@ import { createBackupClient } from '../backup-client.ts'
 import { startNodes } from '../rqlite/real-nodes.ts'
 import { scaled } from '../scale.ts'
 import { extendTimeout } from '../service-process.ts'
-import { assertEqualNodes, startServices } from './cluster.ts'
+import { assertEqualNodes, killLeaders, startServices } from './cluster.ts'
 import { send } from './load.ts'
 import { readNode, waitForLeader } from './nodes.ts'
 
@@ -76,14 +76,7 @@ t.test('imports, rebuilds and revocations are whole when nodes fail', { skip: !r
   }
 
   const running = Promise.all([repeat(importFile), repeat(rebuild), repeat(revoke)])
-  for (let count = 0; count < KILLED_LEADERS; count += 1) {
-    extendTimeout(t)
-    await delay(700)
-    const leader = await waitForLeader(nodes)
-    await leader.kill('SIGKILL')
-    await delay(700)
-    await leader.start()
-  }
+  await killLeaders(t, nodes, KILLED_LEADERS)
   for (let count = 0; count < RESTARTS; count += 1) {
     extendTimeout(t)
     await delay(700)

@@ -1,10 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import type { Node } from '../../bench/nodes.ts'
 import { JWT_SECRET } from '../rqlite/cluster.ts'
-import { startService } from '../service-process.ts'
-import { readNode } from './nodes.ts'
+import { extendTimeout, startService } from '../service-process.ts'
+import { readNode, waitForLeader } from './nodes.ts'
 
+/** Before and after each kill: an election takes less. */
+const KILL_PAUSE_MS = 700
 /** In this time all nodes have stored the last batch. */
 const EQUAL_MS = 5000
 
@@ -19,6 +22,18 @@ export const serviceStarts = (t: Test, nodes: readonly Node[]) => {
 export const startServices = async (t: Test, nodes: readonly Node[]): Promise<readonly [string, string]> => {
   const [startFirst, startSecond] = serviceStarts(t, nodes)
   return [(await startFirst()).address, (await startSecond()).address]
+}
+
+/** Kills the leader this many times, each time after a pause, and starts it again. */
+export const killLeaders = async (t: Test, nodes: readonly Node[], count: number) => {
+  for (let killed = 0; killed < count; killed += 1) {
+    extendTimeout(t)
+    await delay(KILL_PAUSE_MS)
+    const leader = await waitForLeader(nodes)
+    await leader.kill('SIGKILL')
+    await delay(KILL_PAUSE_MS)
+    await leader.start()
+  }
 }
 
 const tableNames = async (node: Node) => {

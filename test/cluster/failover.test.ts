@@ -5,7 +5,7 @@ import { createBackupClient } from '../backup-client.ts'
 import { startNodes } from '../rqlite/real-nodes.ts'
 import { scaled } from '../scale.ts'
 import { extendTimeout, type Service } from '../service-process.ts'
-import { assertEqualNodes, serviceStarts } from './cluster.ts'
+import { assertEqualNodes, killLeaders, serviceStarts } from './cluster.ts'
 import { createLedger, send, startLoad } from './load.ts'
 import { readNode, waitForLeader } from './nodes.ts'
 
@@ -48,14 +48,7 @@ t.test('no acknowledged change is lost or doubled when leaders and services fail
   const ledger = createLedger()
   const stop = startLoad({ services: listening, token, table: 'notes', counters: 'counters', ledger }, CLIENTS)
 
-  for (let count = 0; count < KILLED_LEADERS; count += 1) {
-    extendTimeout(t)
-    await delay(500)
-    const leader = await waitForLeader(nodes)
-    await leader.kill('SIGKILL')
-    await delay(700)
-    await leader.start()
-  }
+  await killLeaders(t, nodes, KILLED_LEADERS)
   for (let count = 0; count < PAUSED_LEADERS; count += 1) {
     extendTimeout(t)
     await delay(500)

@@ -17,26 +17,27 @@ const sizeOfSent = ({ unit }: Operation) => unit.reduce((sum, { params }) => sum
 
 /** Returns the size of the record that an operation returns, as far as it is sent, or stored before the unit. */
 const sizeOfResult = async (db: Database, operation: Operation): Promise<number> => {
-  const { change, shown } = operation
-  if (!shown || !change) return 0
+  const { change } = operation
   const sent = sizeOfSent(operation)
   // A key that an earlier operation of the batch returns: its record is not stored yet.
-  if (!('rows' in change) || !change.rows.params.every(isValue)) return sent
+  if (!change || !('rows' in change) || !change.rows.params.every(isValue)) return sent
   const [row] = await db.read(selectSize(change.rows))
   return sent + Number(row?.size)
 }
 
 /**
  * For an engine that cannot stop a unit at the size of its results: estimates the records that operations will return,
- * and returns the function that adds up their sizes. @throws RESULTS_TOO_LARGE for the operation that exceeds the limit
+ * and returns the function that adds up their sizes. A single record may be larger, so it is not read.
+ * @throws RESULTS_TOO_LARGE for the operation that exceeds the limit
  */
 export const measureResults = async (db: Database, operations: readonly Operation[]) => {
+  const returning = operations.filter(({ shown, change }) => shown && change)
   const sizes = new Map<Operation, number>()
   const measure = async (operation: Operation) => sizes.set(operation, await sizeOfResult(db, operation))
-  await Promise.all(operations.map(measure))
+  if (returning.length > 1) await Promise.all(returning.map(measure))
   let total = 0
   return (operation: Operation) => {
-    const size = sizes.get(operation) as number
+    const size = sizes.get(operation) ?? 0
     if (total > 0 && size > 0 && total + size > MAX_UNIT_RESULTS) throw resultsTooLarge()
     total += size
   }
