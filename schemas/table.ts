@@ -206,7 +206,7 @@ export const TableSchema = Type.Object(
     foreignKeys: Type.Array(ForeignKeySchema, { description: 'The foreign keys, in the order of their declaration.' }),
     warnings: Type.Array(Type.String(), {
       description:
-        'Names of fields that generators of clients may not handle, and for administrators why fields of a view are hidden. One sentence each.',
+        'Names of fields that generators of clients may not handle, and for administrators why fields of a view are hidden, and why a table of a cluster can only be read.',
       examples: [[]]
     }),
     searchIndex: SearchIndexSchema,

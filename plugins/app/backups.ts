@@ -29,8 +29,11 @@ export default fp(
 
     const run = () => backups.runScheduled().catch((error) => log.error({ err: error }, FAILED))
     const schedule = createSchedule(timeZone(), run)
-    schedule.set(settings.get('backups'))
-    settings.onChange('backups', schedule.set)
+    // A file that was loaded into a cluster may have the setting.
+    if (!db.replication) {
+      schedule.set(settings.get('backups'))
+      settings.onChange('backups', schedule.set)
+    }
     fastify.decorate('triggerBackup', schedule.trigger)
     fastify.addHook('onClose', async () => schedule.stop())
   },

@@ -21,7 +21,7 @@ export default fp(
     fastify.decorate('metrics', metrics)
     if (metrics === null) return
     addEngineMetrics(metrics, fastify.database)
-    addBackupMetrics(metrics, fastify.backups)
+    if (!fastify.database.replication) addBackupMetrics(metrics, fastify.backups)
     const record = createRequestMetrics(metrics)
     fastify.addHook('onResponse', (request, reply, done) => {
       record({

@@ -36,7 +36,7 @@ const settingRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: SettingChangesSchema,
         response: { 200: SettingsEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'SETTING_FIXED'] }
+      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'SETTING_FIXED', 'NOT_ON_CLUSTER'] }
     },
     async ({ caller, body }) => ok(await storedSettings.update(caller, body))
   )

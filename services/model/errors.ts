@@ -97,6 +97,11 @@ export const resultsTooLarge = () =>
     }
   )
 
+export const noBackupsOnCluster = () =>
+  new DomainError('NOT_ON_CLUSTER', 'Rowhouse makes and restores no backups of a cluster.', {
+    hint: 'Use the backups of rqlite: docs/guides/cluster.md.'
+  })
+
 export const tableNotFound = (ref: string | number, hint?: string) =>
   new DomainError(
     'TABLE_NOT_FOUND',

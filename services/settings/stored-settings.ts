@@ -5,14 +5,14 @@ import { auditRow } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { invalid } from '../model/errors.ts'
+import { invalid, noBackupsOnCluster } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { settingFixed } from './failures.ts'
 import { deleteSetting, listSettings, storeSetting } from './setting-statements.ts'
 import { SETTING_NAMES, type Settings, type StoredValues } from './settings.ts'
 
 interface StoredSettingsOptions {
-  readonly db: Pick<Database, 'read' | 'write'>
+  readonly db: Pick<Database, 'read' | 'write' | 'replication'>
   readonly clock: Clock
   readonly settings: Settings
   /** Called for a stored value that breaks its rule. The default is used instead. */
@@ -75,12 +75,13 @@ export const createStoredSettings = ({ db, clock, settings, onInvalid }: StoredS
     settings.replaceStored(stored)
   }
 
-  /** Stores all changes or none. Returns all settings. @throws VALIDATION_FAILED, SETTING_FIXED */
+  /** Stores all changes or none. Returns all settings. @throws VALIDATION_FAILED, SETTING_FIXED, NOT_ON_CLUSTER for backups */
   const update = async (caller: Caller, body: SettingChanges) => {
     const changes = changesOf(body)
     assertValid(changes)
     const fixed = changes.map(([name]) => name).filter(settings.isFixed)
     if (fixed.length > 0) throw settingFixed(fixed)
+    if (db.replication && body.backups) throw noBackupsOnCluster()
     const now = clock()
     const summary = { changed: Object.keys(body), ...body }
     await db.write([

@@ -1,6 +1,7 @@
 import type { DefaultKind, Field, ForeignKey, SearchIndex, Table } from '../../schemas/table.ts'
 import { type Column, isNullable, isRequired, type RegisteredTable, type Registration } from '../model/table.ts'
 import type { UpdatedTable } from './changes/table-updates.ts'
+import { notReplicable } from './failures.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
 import { nameWarnings } from './names/name-warnings.ts'
 import { labelFieldOf } from './registry/label-field.ts'
@@ -92,9 +93,16 @@ const withForeignKeys = (shown: Table, foreignKeys: readonly ForeignKey[]): Tabl
   return { ...shown, fields, foreignKeys: [...foreignKeys] }
 }
 
+/** Says why a table of a cluster can only be read. */
+const replicationWarnings = ({ name, unreplicable }: RegisteredTable): readonly string[] => {
+  if (!unreplicable) return []
+  const { message, hint } = notReplicable(name, unreplicable)
+  return [[message, hint ?? []].flat().join(' ')]
+}
+
 const showAll = cached((table) => {
   const shown = withForeignKeys(show(table, table.structure.columns), table.structure.foreignKeys)
-  return { ...shown, warnings: [...shown.warnings, ...hiddenFieldWarnings(table)] }
+  return { ...shown, warnings: [...shown.warnings, ...hiddenFieldWarnings(table), ...replicationWarnings(table)] }
 })
 
 /** Returns a table as administrators see it. If it cannot be read, it has no fields and no client name. */

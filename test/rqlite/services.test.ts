@@ -170,6 +170,7 @@ t.test('a table that another client has declared is read-only where nodes would 
   const create = (user: typeof admin, { id }: { readonly id: number }) => user.post(`/admin/tables/${id}/data`, {})
   const lots = await importTable(admin, 'lots')
   for (const user of [admin, other]) expectError(t, await create(user, lots), 409, 'NOT_REPLICABLE')
+  t.match(dataOf(await admin.get(`/admin/tables/${lots.id}`)).warnings, [/^'lots' can only be read, because/])
   const plain = await importTable(admin, 'plain')
   expectData(t, await create(admin, plain), { id: 1, v: null })
   fake.execute(`DROP TABLE plain; CREATE TABLE plain ${RANDOM}`)
@@ -202,8 +203,18 @@ t.test('bytes are base64 in each response, and a change compares the entity tag'
 })
 
 t.test('a cluster has no backups of Rowhouse, and shows its size', async (t) => {
-  const { admin } = await startTwo(t)
+  const { fake, env } = await startCluster(t)
+  const METRICS_TOKEN = 'd5a1c0b7e2f94836a7b1c5d9e3f70248'
+  const app = await startApp(t, { env: { ...env, METRICS_TOKEN } })
+  const admin = await asAdmin(app)
   expectError(t, await admin.post('/admin/backups'), 409, 'NOT_ON_CLUSTER')
+  expectError(t, await admin.put('/admin/settings', { backups: '0 3 * * *' }), 409, 'NOT_ON_CLUSTER')
+  dataOf(await admin.put('/admin/settings', { backups: '', logLevel: 'warn' }))
+  const metrics = async () => (await client(app, bearer(METRICS_TOKEN)).get('/metrics')).body
+  t.match(await metrics(), /rowhouse_database_bytes \d/)
+  t.notMatch(await metrics(), /rowhouse_last_backup/)
+  for (let count = 0; count < 5; count += 1) fake.faults.noLeader('/db/query')
+  t.match(await metrics(), /rowhouse_database_bytes \d/, 'without a leader')
   t.strictSame(dataOf(await admin.get('/admin/backups')).backups, [])
   t.ok(dataOf(await admin.get('/admin/status')).databaseBytes > 10_000)
 })

@@ -212,8 +212,14 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
       statements: readonly Encoded[],
       { isTransaction = true, onLost }: { readonly isTransaction?: boolean; readonly onLost?: () => void } = {}
     ) => sendWithRetries(isTransaction ? `${WRITE_PATH}&transaction` : WRITE_PATH, encodeAll(statements), onLost),
-    /** Returns the text of a GET request to the current node. */
-    get: (path: string) => get(current, path, START_TIMEOUT_MS),
+    /** Returns the text of a GET request to the current node. @throws STORAGE_UNAVAILABLE for wrong credentials */
+    get: async (path: string) => {
+      const response = await get(current, path, START_TIMEOUT_MS)
+      if (response.statusCode === 401) throw refusedCredentials()
+      return response
+    },
+    /** Whether a start that began then may try again. */
+    mayRetry,
     chooseNode,
     /** Sets the mark of BLOBs in the texts of responses: see `dialect.ts`. */
     setMark: (mark: string) => {
@@ -234,6 +240,10 @@ const refusedRequest = ({ status, text }: { readonly status: number; readonly te
   })
 
 const refusedCredentials = () =>
-  new DomainError('STORAGE_UNAVAILABLE', 'The cluster refuses RQLITE_USER and RQLITE_PASSWORD.', { retryAfter: 5 })
+  new DomainError(
+    'STORAGE_UNAVAILABLE',
+    'The cluster refuses RQLITE_USER and RQLITE_PASSWORD, or the user has not all of these permissions: query, execute, status, ready, leader-ops.',
+    { retryAfter: 5 }
+  )
 
 export type Client = ReturnType<typeof createRqliteClient>

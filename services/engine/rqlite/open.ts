@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { DomainError } from '../../model/errors.ts'
+import { join } from 'node:path'
+import { noBackupsOnCluster } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
+import type { Statement } from '../../sql/statement.ts'
 import type { EngineCounts, WriteBatch } from '../counts.ts'
-import type { Database } from '../database.ts'
+import type { Database, FileSizes } from '../database.ts'
 import { createBulkWrites } from '../loop/bulk-writes.ts'
 import { createStagingFiles } from '../loop/staging-files.ts'
 import { openConnection } from '../shared/connection.ts'
 import { createUnreadText } from '../shared/unread-text.ts'
+import { createLock, type Lock } from '../writer/lock.ts'
 import { createBatchSender } from './batch-sender.ts'
 import { type Client, createRqliteClient, type RqliteOptions } from './client.ts'
 import { createRqliteDialect } from './dialect.ts'
@@ -30,12 +33,32 @@ export interface ClusterOptions extends RqliteOptions {
 const CLUSTER = 'cluster'
 
 const refuseBackups = async () => {
-  throw new DomainError('NOT_ON_CLUSTER', 'Rowhouse makes and restores no backups of a cluster.', {
-    hint: 'Use the backups of rqlite: docs/guides/cluster.md.'
-  })
+  throw noBackupsOnCluster()
 }
 
-const openWith = async (client: Client, { dataDirectory }: ClusterOptions): Promise<Database> => {
+const SELECT_SIZE: Statement = {
+  sql: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+  params: []
+}
+
+/** Metrics must be readable while the cluster does not respond, so a call returns what the call before it has read. */
+const createSizes = (read: Database['read']) => {
+  let known: FileSizes | undefined
+  const readSizes = async () => {
+    const [row] = await read(SELECT_SIZE)
+    known = { database: Number(row?.bytes), wal: 0, walRestarts: 0 }
+    return known
+  }
+  const latest = async (): Promise<FileSizes> => {
+    const reading = readSizes()
+    if (known === undefined) return reading
+    reading.catch(() => {})
+    return known
+  }
+  return { latest }
+}
+
+const openWith = async (client: Client, lock: Lock, { dataDirectory }: ClusterOptions): Promise<Database> => {
   const id = randomUUID()
   const mark = await prepareCluster(client, id)
   client.setMark(mark)
@@ -86,6 +109,7 @@ const openWith = async (client: Client, { dataDirectory }: ClusterOptions): Prom
   const unread = createUnreadText()
   const stagingFiles = createStagingFiles(dataDirectory, CLUSTER)
   stagingFiles.prepare()
+  const sizes = createSizes(read)
   const stagings = createClusterStagings({ stagingFiles, query: client.query })
   const held = createHeldReaders({ stagingFiles, scan: tables.scanNow })
   const heldOfViews = createHeldReaders({ stagingFiles, scan: views.scanNow })
@@ -117,6 +141,7 @@ const openWith = async (client: Client, { dataDirectory }: ClusterOptions): Prom
       await client.execute(deleteService(id).map(encodeStatement))
     } finally {
       await client.close()
+      lock.release()
     }
   }
   let closing: Promise<void> | undefined
@@ -148,13 +173,7 @@ const openWith = async (client: Client, { dataDirectory }: ClusterOptions): Prom
     writeBulk: bulkWrites.writeBulk,
     unread,
     backups: { copy: refuseBackups, check: refuseBackups, restore: refuseBackups },
-    fileSizes: async () => {
-      const [row] = await read({
-        sql: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
-        params: []
-      })
-      return { database: Number(row?.bytes), wal: 0, walRestarts: 0 }
-    },
+    fileSizes: sizes.latest,
     onExternalCommit: (listener) => commitListeners.push(listener),
     onStaleMemory: (listener) => {
       reload = listener
@@ -168,13 +187,16 @@ const openWith = async (client: Client, { dataDirectory }: ClusterOptions): Prom
   }
 }
 
-/** Opens a cluster of rqlite nodes. @throws an Error that says what to do */
+/** Opens a cluster of rqlite nodes. @throws an Error that says what to do, also if another service uses the data directory */
 export const openCluster = async (options: ClusterOptions): Promise<Database> => {
   const client = createRqliteClient(options)
+  const lock = createLock(join(options.dataDirectory, CLUSTER))
   try {
-    return await openWith(client, options)
+    lock.take()
+    return await openWith(client, lock, options)
   } catch (error) {
     await client.close()
+    lock.release()
     throw error
   }
 }

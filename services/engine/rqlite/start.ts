@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../model/errors.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
 import {
@@ -33,18 +34,30 @@ interface Status {
   readonly store: { readonly sqlite3: { readonly version: string } }
 }
 
+/** Returns why the current node is not ready; null if it is. @throws STORAGE_UNAVAILABLE for wrong credentials */
+const problemOf = async (client: Client) => {
+  try {
+    const { statusCode, text } = await client.get('/readyz?sync')
+    return statusCode === 200 ? null : `is not ready: ${text.trim().replaceAll('\n', ', ')}`
+  } catch (error) {
+    if (error instanceof DomainError) throw error
+    return `cannot be reached: ${(error as Error).message}`
+  }
+}
+
+const START_PAUSE_MS = 200
+
+/** Waits for an election, or for nodes that start at the same time. */
 const assertReady = async (client: Client) => {
-  const { statusCode, text } = await client.get('/readyz?sync').catch((error) => {
-    throw new Error(
-      `RQLITE_URLS: ${client.counts().node} cannot be reached (${(error as Error).message}). Start the cluster.`
-    )
-  })
-  if (statusCode === 200) return
-  throw new Error(
-    statusCode === 401
-      ? 'The cluster refuses RQLITE_USER and RQLITE_PASSWORD.'
-      : `The cluster is not ready: ${text.trim().replaceAll('\n', ', ')}.`
-  )
+  const start = performance.now()
+  for (;;) {
+    await client.chooseNode()
+    const problem = await problemOf(client)
+    if (problem === null) return
+    if (!client.mayRetry(start))
+      throw new Error(`RQLITE_URLS: ${client.counts().node} ${problem}. A majority of the nodes must run.`)
+    await delay(START_PAUSE_MS)
+  }
 }
 
 const assertVersions = async (client: Client) => {
@@ -111,8 +124,9 @@ const MARK_BYTES = 24
  */
 export const prepareCluster = async (client: Client, id: string): Promise<string> => {
   try {
-    await client.chooseNode()
     await assertReady(client)
+    // Without its permission, the leader would not be found after a failure.
+    await client.get('/leader')
     await assertVersions(client)
     await assertAbilities(client)
     await migrate(client)

@@ -49,3 +49,5 @@ export const createLock = (file: string) => {
   }
   return { exists: () => existsSync(pathOfLock(file)), take, release: () => lock?.close() }
 }
+
+export type Lock = ReturnType<typeof createLock>

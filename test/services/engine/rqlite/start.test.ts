@@ -65,7 +65,7 @@ t.test('a cluster that cannot be used is refused with the reason', async (t) => 
   const { url } = await startFakeRqlite(t)
   t.match(
     await refusal(t, ['http://127.0.0.1:9']),
-    /^RQLITE_URLS: http:\/\/127\.0\.0\.1:9 cannot be reached .*Start the cluster\./
+    /^RQLITE_URLS: http:\/\/127\.0\.0\.1:9 cannot be reached: .*A majority of the nodes must run\.$/
   )
   const refused = async (path: string, from: string | RegExp, to: string) =>
     refusal(t, [
@@ -91,8 +91,25 @@ t.test('a cluster that cannot be used is refused with the reason', async (t) => 
 
 t.test('a cluster without a leader is refused', async (t) => {
   const fake = await startFakeRqlite(t)
+  for (let count = 0; count < 30; count += 1) fake.faults.noLeader('/readyz')
+  t.match(await refusal(t, [fake.url]), /is not ready: leader not found\. A majority/)
+})
+
+t.test('the start waits for an election', async (t) => {
+  const fake = await startFakeRqlite(t)
   fake.faults.noLeader('/readyz')
-  t.match(await refusal(t, [fake.url]), /is not ready/)
+  const db = await openOn(t, fake)
+  t.strictSame(await db.read(sql('SELECT 1 AS one')), [{ one: 1 }])
+})
+
+t.test('two services cannot use one data directory', async (t) => {
+  const fake = await startFakeRqlite(t)
+  const dataDirectory = temporaryDirectory(t)
+  const first = await openOn(t, fake, { dataDirectory })
+  t.match(await refusal(t, [fake.url], { dataDirectory }), /^Another Rowhouse serves .*cluster\. Stop it first/)
+  await first.close()
+  const second = await openOn(t, fake, { dataDirectory })
+  t.strictSame(await second.read(sql('SELECT 1 AS one')), [{ one: 1 }])
 })
 
 t.test('a cluster whose reads get no response is refused', async (t) => {
