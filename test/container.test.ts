@@ -77,6 +77,35 @@ t.test('only this machine reaches the service by default', async (t) => {
   t.same(service.ports, ['127.0.0.1:3000:3000'])
 })
 
+t.test('the compose file of a cluster', async (t) => {
+  const cluster = parse(readFileSync('deploy/cluster/docker-compose.yml', 'utf8'), { merge: true })
+  const { node1, node2, node3, rowhouse1, rowhouse2, caddy } = cluster.services
+
+  t.match(rowhouse1, { build: '../..', image: 'rowhouse' })
+  t.match(rowhouse2, { build: undefined, image: 'rowhouse', pull_policy: 'never' }, 'the image is built once')
+
+  const [{ subnet }] = cluster.networks.default.ipam.config
+  for (const { environment } of [rowhouse1, rowhouse2]) t.equal(environment.TRUST_PROXY, subnet)
+
+  const used = [node1, node2, node3, rowhouse1, rowhouse2].flatMap((one) => one.volumes)
+  t.same(used, [
+    ...['node1', 'node2', 'node3'].map((name) => `${name}:/rqlite/file`),
+    'rowhouse1:/data',
+    'rowhouse2:/data'
+  ])
+  t.same(
+    Object.keys(cluster.volumes),
+    used.map((volume) => volume.split(':')[0])
+  )
+
+  const ports = Object.values<{ ports?: readonly string[] }>(cluster.services).flatMap((one) => one.ports ?? [])
+  t.same(ports, [...node1.ports, ...caddy.ports])
+  t.ok(
+    ports.every((port) => port.startsWith('127.0.0.1:')),
+    'only this machine reaches it'
+  )
+})
+
 t.test('the compose file shows how to require the first password change', async (t) => {
   t.match(readFileSync('docker-compose.yml', 'utf8'), "# REQUIRE_PASSWORD_CHANGE: 'true'")
   t.equal(service.environment.REQUIRE_PASSWORD_CHANGE, undefined)
