@@ -265,7 +265,7 @@ export const errorCatalogue = {
   DATABASE_BUSY: { kind: 'unavailable', meaning: 'Another program has locked the database. See Retry-After.' },
   STORAGE_UNAVAILABLE: {
     kind: 'unavailable',
-    meaning: 'The disk failed during a read or a write. See Retry-After.'
+    meaning: 'The disk failed during a read or a write, or the cluster cannot be reached. See Retry-After.'
   },
   OVERLOADED: { kind: 'unavailable', meaning: 'The service has too much work, or is stopping. See Retry-After.' },
   RESTORE_RUNNING: {
@@ -275,7 +275,7 @@ export const errorCatalogue = {
   OUTCOME_UNKNOWN: {
     kind: 'unavailable',
     meaning:
-      'The service failed while the change was in flight: the change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
+      'The service or the cluster failed while the change was in flight: the change may have been stored. Send the request again only with its Idempotency-Key, or read the stored data first.'
   },
   SCAN_TIMEOUT: {
     kind: 'unavailable',
