@@ -9,6 +9,8 @@ of a process.
 
 Without --data-dir, the other files of Rowhouse are in the directory FILE-rowhouse.
 
+With --rqlite-urls, Rowhouse serves a cluster of rqlite nodes instead of a file: docs/guides/cluster.md.
+
 Example:
   rowhouse serve shop.sqlite --port 8080 --adopt`
 
@@ -31,7 +33,7 @@ const settingsOf = (values: Values) =>
 export const addServeCommand = (program: Command, { env }: Terminal) => {
   const command = program
     .command('serve')
-    .description('serve a SQLite file, or the database in DATA_DIR')
+    .description('serve a SQLite file, the database in DATA_DIR, or a cluster')
     .argument('[FILE]', 'a SQLite file; the same as --database')
     .option('--adopt', 'publish all tables and views of the file that are not registered')
     .addHelpText('after', HELP)

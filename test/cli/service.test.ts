@@ -155,9 +155,16 @@ t.test('each command has an example in its help', async (t) => {
 
 t.test('serve has an option for each setting that is no secret', async (t) => {
   const { stdout } = await runCommand(['serve', '--help'])
-  for (const option of ['--port <value>', '--data-dir <value>', '--access-log ', '--wal-size <value>'])
+  for (const option of [
+    '--port <value>',
+    '--data-dir <value>',
+    '--access-log ',
+    '--wal-size <value>',
+    '--rqlite-urls <value>'
+  ])
     t.match(stdout, option)
   t.match(stdout, /--host <value> +HOST, by default 127\.0\.0\.1/)
+  t.match(stdout, /^With --rqlite-urls, Rowhouse serves a cluster of rqlite nodes/m)
   t.notMatch(stdout, /--admin-password|--jwt-secret|--metrics-token/)
 })
 
