@@ -109,7 +109,7 @@ const warnOfOpenCluster = ({ RQLITE_URLS, RQLITE_PASSWORD }: Config) => {
   if (RQLITE_URLS === undefined) return
   if (RQLITE_PASSWORD === undefined)
     warn('The cluster has no password. Start its nodes with -auth, and set RQLITE_USER and RQLITE_PASSWORD.')
-  if (RQLITE_URLS.includes('http:'))
+  if (/http:/i.test(RQLITE_URLS))
     warn('The cluster is reached without TLS. On a network that is not yours alone, use https addresses and RQLITE_CA.')
 }
 
@@ -145,7 +145,7 @@ const start = async (env: NodeJS.ProcessEnv, { adopts = false }: ServeOptions) =
   warnOfOpenCluster(config)
   await assertCanListen(config)
   // The writer thread starts while other modules are loaded. That saves a fifth of a cold start.
-  const opening = startOpening({ config, onDeath })
+  const opening = startOpening({ config, onDeath, onWarning: warn })
   const [{ buildApp }, { createVerifier }] = await Promise.all([
     import('./app.ts'),
     import('./services/accounts/verifier.ts')

@@ -104,22 +104,24 @@ t.test('the start says where the files are', async (t) => {
   t.equal(await stop(service), 0)
 })
 
-t.test('the start with a cluster names it, and warns without a password or TLS', async (t) => {
+t.test('the start with a cluster names it, and warns without a password or TLS, or with other addresses', async (t) => {
   const credentials = { user: 'rowhouse', password: 'secret' }
   const user = { RQLITE_USER: credentials.user, RQLITE_PASSWORD: credentials.password }
   const [open, closed] = [await startFakeRqlite(t), await startFakeRqlite(t, { credentials })]
   const DATA_DIR = temporaryDirectory(t)
   const env = { DATA_DIR, JWT_SECRET, ADMIN_PASSWORD: 'correct horse' }
-  const first = await start(t, { ...env, RQLITE_URLS: open.url }, COVERED)
-  t.ok(first.lines.includes(`The cluster is ${open.url}, other files are in ${DATA_DIR}.`))
+  const RQLITE_URLS = open.url.replace('127.0.0.1', 'localhost')
+  const first = await start(t, { ...env, RQLITE_URLS }, COVERED)
+  t.ok(first.lines.includes(`The cluster is ${RQLITE_URLS}, other files are in ${DATA_DIR}.`))
   t.equal((await logIn(first.address, 'correct horse')).status, 200)
   t.equal(await stop(first), 0)
   t.match(first.errorLines, [
     /The cluster has no password\. .* set RQLITE_USER and RQLITE_PASSWORD\./,
-    /without TLS\. .*RQLITE_CA\./
+    /without TLS\. .*RQLITE_CA\./,
+    `RQLITE_URLS does not have ${open.url}, `
   ])
 
-  const second = await start(t, { ...env, ...user, RQLITE_URLS: closed.url }, COVERED)
+  const second = await start(t, { ...env, ...user, RQLITE_URLS: closed.url.replace('http:', 'HTTP:') }, COVERED)
   t.equal(await stop(second), 0)
   t.match(second.errorLines, [/without TLS\./])
   t.equal(second.errorLines.length, 1)

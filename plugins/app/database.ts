@@ -21,6 +21,8 @@ declare module 'fastify' {
 interface OpeningOptions {
   readonly config: Config
   readonly onDeath: (cause: Error) => void
+  /** Called with a sentence about settings that work, but should be corrected. */
+  readonly onWarning?: (message: string) => void
 }
 
 /** A database that is being opened. */
@@ -106,7 +108,7 @@ const prepareDirectory = (config: Config) => {
  * Starts to open the database of this configuration, without waiting for it.
  * @throws an Error if the configuration names no usable file or directory
  */
-export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
+export const startOpening = ({ config, onDeath, onWarning }: OpeningOptions): Opening => {
   let connections = 0
   const watch = (server: Server) =>
     server.on('connection', (socket) => {
@@ -141,7 +143,8 @@ export const startOpening = ({ config, onDeath }: OpeningOptions): Opening => {
           user: RQLITE_USER,
           password: RQLITE_PASSWORD,
           caFile: RQLITE_CA,
-          dataDirectory: config.DATA_DIR
+          dataDirectory: config.DATA_DIR,
+          onWarning
         })
   const abandon = () =>
     opened.then(

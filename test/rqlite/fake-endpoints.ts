@@ -76,6 +76,12 @@ const status = () => ({
 
 const leader = (_: FakeNodes, { origin }: URL) => ({ status: 200, body: JSON.stringify({ api_addr: origin }) })
 
+/** The second node cannot be reached. */
+const nodes = (_: FakeNodes, { origin }: URL) => ({
+  status: 200,
+  body: JSON.stringify({ nodes: [{ api_addr: origin, reachable: true }, { reachable: false }] })
+})
+
 interface Endpoint {
   readonly methods: readonly string[]
   readonly type: string
@@ -89,5 +95,6 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/db/execute': { methods: ['POST'], type: JSON_TYPE, run: db },
   '/readyz': { methods: ['GET'], type: 'text/plain; charset=utf-8', run: readyz },
   '/status': { methods: ['GET'], type: JSON_TYPE, run: status },
-  '/leader': { methods: ['GET'], type: JSON_TYPE, run: leader }
+  '/leader': { methods: ['GET'], type: JSON_TYPE, run: leader },
+  '/nodes': { methods: ['GET'], type: JSON_TYPE, run: nodes }
 }

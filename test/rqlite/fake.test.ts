@@ -58,12 +58,14 @@ if (rqlited) {
   t.comment('SKIPPED: the cases did not run on a real rqlite. Set RQLITED to the path of rqlited.')
 }
 
-t.test('status, leader and readiness have the fields that Rowhouse reads', async (t) => {
+t.test('status, leader, nodes and readiness have the fields that Rowhouse reads', async (t) => {
   const urls = [(await startFakeRqlite(t)).url, ...(rqlited ? [await startReal(t, rqlited)] : [])]
   for (const url of urls) {
     const status = await readJson(`${url}/status`)
     t.match(status, { build: { version: /10/ }, store: { sqlite3: { version: /^3\.53\./ } } })
     t.match(await readJson(`${url}/leader?timeout=150ms`), { api_addr: url })
+    const { nodes } = await readJson(`${url}/nodes?ver=2&timeout=1s`)
+    t.match((nodes as readonly unknown[])[0], { api_addr: url })
     const ready = '[+]node ok\n[+]leader ok\n[+]store ok\n[+]sync ok\n[+]db ok'
     t.equal(await (await fetch(`${url}/readyz?sync`)).text(), ready)
   }

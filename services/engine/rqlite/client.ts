@@ -61,9 +61,13 @@ const readCertificates = (file: string) => {
   }
 }
 
-interface Leader {
+/** A node as rqlite describes it. Without an address, it did not respond to the other nodes. */
+export interface ClusterNode {
   readonly api_addr?: string
 }
+
+/** Returns an address in the one form in which addresses are compared. @throws a TypeError for another text */
+export const originOf = (address: string | undefined) => new URL(String(address)).origin
 
 /** Errors outside of all statements that come from SQLite. After those of rqlite itself, the statements may run later, or have run. */
 const IS_OF_SQLITE = /^(?:FOREIGN KEY constraint failed|sql: transaction has already|query timeout$)/
@@ -80,7 +84,7 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     headersTimeout: RESPONSE_TIMEOUT_MS,
     bodyTimeout: RESPONSE_TIMEOUT_MS
   }
-  const nodes = urls.map((url) => ({ url: url.replace(/\/$/, ''), pool: new Pool(new URL(url).origin, options) }))
+  const nodes = urls.map(originOf).map((url) => ({ url, pool: new Pool(url, options) }))
   const headers = {
     'content-type': 'application/json',
     ...(user !== undefined && { authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}` })
@@ -104,12 +108,12 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
     return { statusCode, text: await body.text() }
   }
 
-  /** Returns the position of the leader, as the node knows it. @throws an Error if it knows none */
+  /** Returns the position of the leader, as the node knows it. @throws an Error if it knows none that RQLITE_URLS has */
   const readLeader = async (index: number) => {
-    const { statusCode, text } = await get(index, '/leader?timeout=150ms', PROBE_TIMEOUT_MS)
-    const address = statusCode === 200 ? (JSON.parse(text) as Leader).api_addr?.replace(/\/$/, '') : undefined
+    const { text } = await get(index, '/leader?timeout=150ms', PROBE_TIMEOUT_MS)
+    const address = originOf((JSON.parse(text) as ClusterNode).api_addr)
     const found = nodes.findIndex(({ url }) => url === address)
-    if (found === -1) throw new Error('This node knows no leader.')
+    if (found === -1) throw new Error('RQLITE_URLS does not have the leader.')
     return found
   }
 
@@ -198,6 +202,7 @@ export const createRqliteClient = ({ urls, user, password, caFile, maxRetryMs = 
   }
 
   return {
+    addresses: nodes.map(({ url }) => url),
     /** Returns the result of each statement, of which some may be errors. @throws STORAGE_UNAVAILABLE */
     queryEncoded,
     query: async (statements: readonly Statement[], options?: QueryOptions) => {

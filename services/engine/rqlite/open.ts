@@ -19,7 +19,7 @@ import { createReadBatches } from './read-batches.ts'
 import { createScans } from './scans.ts'
 import { createSchemaTrials } from './schema-trials.ts'
 import { createClusterStagings } from './stagings.ts'
-import { prepareCluster } from './start.ts'
+import { prepareCluster, warnOfAddresses } from './start.ts'
 import { deleteService } from './state.ts'
 import { encodeStatement } from './values.ts'
 import { createWriteBatches } from './write-batches.ts'
@@ -27,6 +27,8 @@ import { createWriteBatches } from './write-batches.ts'
 export interface ClusterOptions extends RqliteOptions {
   /** The directory of files of this service. */
   readonly dataDirectory: string
+  /** Called with a sentence about settings that work, but should be corrected. */
+  readonly onWarning?: ((message: string) => void) | undefined
 }
 
 /** The name by which files of this service belong to the cluster. */
@@ -58,10 +60,16 @@ const createSizes = (read: Database['read']) => {
   return { latest }
 }
 
-const openWith = async (client: Client, lock: Lock, { dataDirectory }: ClusterOptions): Promise<Database> => {
+const openWith = async (
+  client: Client,
+  lock: Lock,
+  { dataDirectory, onWarning }: ClusterOptions
+): Promise<Database> => {
   const id = randomUUID()
   const mark = await prepareCluster(client, id)
   client.setMark(mark)
+  // A start does not fail because of this check.
+  if (onWarning) await warnOfAddresses(client, onWarning).catch(() => {})
 
   const commitListeners: (() => void)[] = []
   const batchListeners: ((batch: WriteBatch) => void)[] = []

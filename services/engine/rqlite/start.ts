@@ -11,7 +11,7 @@ import {
   SELECT_VERSION,
   storeVersion
 } from '../writer/migrations.ts'
-import type { Client } from './client.ts'
+import { type Client, type ClusterNode, originOf } from './client.ts'
 import { failIf, IS_FAILED_CHECK, initialState, insertService, STATE_TABLES, selectMark } from './state.ts'
 import { encodeStatement } from './values.ts'
 
@@ -137,4 +137,16 @@ export const prepareCluster = async (client: Client, id: string): Promise<string
   } catch (error) {
     throw error instanceof DomainError ? new Error(error.message) : error
   }
+}
+
+/** Calls `onWarning` if nodes advertise addresses that RQLITE_URLS does not have: the client does not find such a leader. */
+export const warnOfAddresses = async (client: Client, onWarning: (message: string) => void) => {
+  const { text } = await client.get('/nodes?ver=2&timeout=1s')
+  const { nodes } = JSON.parse(text) as { readonly nodes: readonly ClusterNode[] }
+  const advertised = nodes.flatMap(({ api_addr }) => (api_addr === undefined ? [] : [originOf(api_addr)]))
+  const missing = advertised.filter((address) => !client.addresses.includes(address))
+  if (missing.length === 0) return
+  onWarning(
+    `RQLITE_URLS does not have ${missing.join(', ')}, as nodes advertise themselves. If a machine fails, requests may wait for a minute. Add the addresses, or start these nodes with -http-adv-addr and the host and port that RQLITE_URLS has.`
+  )
 }

@@ -38,6 +38,19 @@ t.test('a leader that does not respond is left when another node leads', async (
   t.match(client.counts(), { node: leader, retries: 1 })
 })
 
+t.test('the leader is found if its address differs only in form', async (t) => {
+  const hanging = await startNode(t, () => {})
+  let leader = ''
+  const node = await startNode(t, (request, response) =>
+    response.end(isQuery(request) ? ONE : JSON.stringify({ api_addr: leader }))
+  )
+  leader = node.replace('127.0.0.1', 'localhost')
+  const client = open(t, [hanging, `${leader.replace('localhost', 'LOCALHOST')}/`])
+  t.strictSame(await client.query([sql('SELECT 1')]), [[{ one: 1 }]])
+  t.match(client.counts(), { node: leader, retries: 1 })
+  t.strictSame(open(t, ['http://Node1:80/', 'https://node2:443']).addresses, ['http://node1', 'https://node2'])
+})
+
 t.test('all requests leave a leader that does not respond', async (t) => {
   let leader = ''
   const hanging = await startNode(t, () => {})

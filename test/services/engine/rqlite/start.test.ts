@@ -52,6 +52,22 @@ t.test('another node is used if the first one is gone', async (t) => {
   t.strictSame(await db.read(sql('SELECT 1 AS one')), [{ one: 1 }])
 })
 
+t.test('the start names addresses of nodes that RQLITE_URLS does not have', async (t) => {
+  const fake = await startFakeRqlite(t)
+  const warnings: string[] = []
+  const onWarning = (message: string) => warnings.push(message)
+  await openOn(t, fake, { onWarning })
+  t.strictSame(warnings, [])
+
+  await openOn(t, { url: await startProxy(t, fake.url, (_, text) => text) }, { onWarning })
+  t.match(warnings, [`RQLITE_URLS does not have ${fake.url}, as nodes advertise themselves. `])
+  t.match(warnings, [/start these nodes with -http-adv-addr and the host and port that RQLITE_URLS has\.$/])
+
+  const failing = await startProxy(t, fake.url, (path, text) => (path.startsWith('/nodes') ? 'leader: failed' : text))
+  await openOn(t, { url: failing }, { onWarning })
+  t.equal(warnings.length, 1)
+})
+
 t.test('a user and a password are sent', async (t) => {
   const credentials = { user: 'rowhouse', password: 'secret' }
   const fake = await startFakeRqlite(t, { credentials })
