@@ -96,8 +96,7 @@ const withForeignKeys = (shown: Table, foreignKeys: readonly ForeignKey[]): Tabl
 /** Says why a table of a cluster can only be read. */
 const replicationWarnings = ({ name, unreplicable }: RegisteredTable): readonly string[] => {
   if (!unreplicable) return []
-  const { message, hint } = notReplicable(name, unreplicable)
-  return [[message, hint ?? []].flat().join(' ')]
+  return [`${notReplicable(name, unreplicable).message} ${unreplicable.remedy}`]
 }
 
 const showAll = cached((table) => {
