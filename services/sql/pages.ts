@@ -44,20 +44,20 @@ const MAX_POSITION_BYTES = 32 * 1024
 export const REPLACEMENT = '\uFFFD'
 
 /**
- * Returns the values, `v0`, …, whether they are integers, `i0`, …, and their bytes, `l0`, …, and the number of U+FFFD
- * in them, `r0`, …. Integers are text: a JavaScript number would round them. The value of a longer text or BLOB is null. A
- * view without a key may have no order.
+ * Returns the values, `v0`, …, their storage classes, `t0`, …, their bytes, `l0`, …, and the number of U+FFFD in them,
+ * `r0`, …. A JavaScript number would round an integer, and rqlite returns a BLOB as text and no infinite number: these are
+ * text, a BLOB in hexadecimal. The value of a longer text or BLOB is null. A view without a key may have no order.
  */
 const positionColumns = ({ table, order }: Selection) => {
   const columns = order.flatMap((item, index) => {
     const value = columnRef(tableOfItem(table, item).name, item.name)
-    const isInteger = `typeof(${value}) = 'integer'`
     const length = `octet_length(${value})`
-    const shown = `CASE WHEN ${isInteger} THEN CAST(${value} AS TEXT) WHEN ${length} <= ${MAX_POSITION_BYTES} THEN ${value} END`
+    const shown = `CASE WHEN typeof(${value}) = 'integer' OR ${value} IN (9e999, -9e999) THEN CAST(${value} AS TEXT)
+      WHEN ${length} <= ${MAX_POSITION_BYTES} THEN iif(typeof(${value}) = 'blob', hex(${value}), ${value}) END`
     const others = `octet_length(replace(${value}, '${REPLACEMENT}', ''))`
     return [
       `${shown} AS v${index}`,
-      `${isInteger} AS i${index}`,
+      `typeof(${value}) AS t${index}`,
       `${length} AS l${index}`,
       `(${length} - ${others}) / ${Buffer.byteLength(REPLACEMENT)} AS r${index}`
     ]

@@ -373,6 +373,33 @@ t.test('records whose keys are NULL, or equal by a collation, are ordered by row
   }
 })
 
+const CLASSES = `CREATE TABLE classes (id INTEGER PRIMARY KEY, v, b BLOB);
+  INSERT INTO classes (id, v) VALUES (1, NULL), (2, -9e999), (3, 5), (4, 5.5), (5, 9e999), (6, ''), (7, 'ab'), (8, x''),
+    (9, zeroblob(5000)), (10, x'6162'), (11, x'6163'), (12, x'ff');
+  UPDATE classes SET b = v;`
+
+t.test('cursors of a cluster lead through values of all storage classes, in both directions', async (t) => {
+  const { env } = await startCluster(t, createDatabase(t, CLASSES))
+  const admin = await asAdmin(await startApp(t, { env }))
+  const { id: table } = await importTable(admin, 'classes')
+  const read = async (order: string) => {
+    const ids: number[] = []
+    for (let cursor: string | null = ''; cursor !== null && ids.length < 20; ) {
+      const page: { rows: { id: number }[]; next: string | null } = dataOf(
+        await admin.post(`/admin/tables/${table}/query`, { order, size: 1, fields: ['id'], cursor })
+      )
+      ids.push(...page.rows.map(({ id }) => id))
+      cursor = page.next
+    }
+    return ids
+  }
+  const ids = Array.from({ length: 12 }, (_, index) => index + 1)
+  for (const order of ['v', 'b']) {
+    t.strictSame(await read(order), ids)
+    t.strictSame(await read(`-${order}`), ids.toReversed())
+  }
+})
+
 t.test('a table is renamed although a view of the file is broken', async (t) => {
   const { fake, second, admin, other } = await startTwo(t)
   const { id } = await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })

@@ -65,13 +65,23 @@ const notUtf8 = (name: string) =>
 /** Whether JavaScript has replaced bytes that are not UTF-8. `stored`: the number of U+FFFD in the stored text. */
 const isReplaced = (text: string, stored: unknown) => text.split(REPLACEMENT).length - 1 !== stored
 
+const INFINITE: Readonly<Record<string, number>> = { Inf: Number.POSITIVE_INFINITY, '-Inf': Number.NEGATIVE_INFINITY }
+
+/** Returns a value of `positionColumns` in its storage class. */
+const toStored = (value: SqlValue, storageClass: unknown): SqlValue => {
+  if (typeof value !== 'string') return value
+  if (storageClass === 'integer') return BigInt(value)
+  if (storageClass === 'blob') return Buffer.from(value, 'hex')
+  return storageClass === 'real' ? Number(INFINITE[value]) : value
+}
+
 /** @throws VALIDATION_FAILED for a text that is too long or not UTF-8 */
 const positionOf = ({ order }: Selection, row: Row): Position =>
   order.map(({ name }, index) => {
-    const value = row[`v${index}`] as SqlValue
+    const value = toStored(row[`v${index}`] as SqlValue, row[`t${index}`])
     if (value === null && row[`l${index}`] !== null) throw tooLongForCursor()
     if (typeof value === 'string' && isReplaced(value, row[`r${index}`])) throw notUtf8(name)
-    return row[`i${index}`] === 1 ? BigInt(String(value)) : value
+    return value
   })
 
 /** Returns a digest of all that a cursor depends on. */
