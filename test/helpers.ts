@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import BetterSqlite3 from 'better-sqlite3'
+import type { Database as Connection } from 'better-sqlite3'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../app.ts'
@@ -11,9 +11,10 @@ import type { Field, Table } from '../schemas/table.ts'
 import type { Permissions } from '../schemas/token.ts'
 import { isDeclared } from './error-record.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './fixtures.ts'
-import { toCluster } from './rqlite/cluster.ts'
+import { isOnCluster, toCluster } from './rqlite/cluster.ts'
 import './plain-forks.ts'
 import './plain-threads.ts'
+import { openServed } from './served.ts'
 import { isFailure, validatorOf } from './validators.ts'
 
 export { CHEAP, createDatabase, PASSWORD, prepareFile, temporaryDirectory } from './fixtures.ts'
@@ -95,12 +96,13 @@ interface StartOptions extends Omit<Partial<AppOptions>, 'config'> {
 
 /**
  * Starts a fresh service on a real SQLite file, without listening. The service is closed and the file removed when `t`
- * ends. A response that differs from its documented schema fails `t`.
+ * ends. A response that differs from its documented schema fails `t`. With ENGINE=rqlite, a fake cluster that has the
+ * content of the file is served instead.
  */
 export const startApp = async (t: Test, { env = {}, onRegister, ...options }: StartOptions = {}) => {
   const directory = temporaryDirectory(t)
   const given = { DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, ...env }
-  const config = readConfig(process.env.ENGINE === 'rqlite' ? await toCluster(t, given) : given)
+  const config = readConfig(isOnCluster ? await toCluster(t, given) : given)
   const observers = { fail: t.fail, ...(onRegister && { onRegister }) }
   const app = await buildObserved({ config, hashingCost: CHEAP, onDeath: t.threw, ...options }, observers)
   t.teardown(() => app.close())
@@ -212,15 +214,17 @@ export const expectError = (t: Test, response: TestResponse, status: number, cod
   if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, response.body)
 }
 
-type Connection = BetterSqlite3.Database
-
 const hashOf = (db: Connection) => {
   const hash = createHash('sha256')
   const add = (rows: readonly unknown[]) => {
     for (const row of rows)
       hash.update(`${JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}\n`)
   }
-  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all()
+  // `_rowhouse_services` of a cluster has the number of the last batch, also of one that changed nothing.
+  const names = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> '_rowhouse_services' ORDER BY name")
+    .pluck()
+    .all()
   add(db.prepare('SELECT * FROM sqlite_schema ORDER BY name').raw().all())
   for (const name of names as string[]) {
     const quoted = `"${name.replaceAll('"', '""')}"`
@@ -243,9 +247,8 @@ const hashOf = (db: Connection) => {
  * the column `last_used_at` of the tokens. The hash is computed again only after another connection has committed.
  */
 export const createFingerprint = (t: Test, file: string) => {
-  const db = new BetterSqlite3(file, { readonly: true })
+  const db = openServed(t, file, { readonly: true })
   db.defaultSafeIntegers()
-  t.teardown(() => db.close())
   let version: unknown
   let hash = ''
   return () => {

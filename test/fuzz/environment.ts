@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import { createDatabase, PASSWORD } from '../fixtures.ts'
+import { isOnCluster, toCluster } from '../rqlite/cluster.ts'
 import { type Service, startService } from '../service-process.ts'
 import { createHttpClient, type HttpRequest, type HttpResponse, type Send } from './http-client.ts'
 import type { Operation } from './openapi-document.ts'
@@ -40,6 +41,9 @@ export const METRICS_TOKEN = 'a-token-for-metrics'
 
 /** An administrator whose sessions may end and whose password may change. */
 const SPARE = { name: 'spare', password: 'battery staple' }
+/** A cluster has no backups. */
+const NO_BACKUP = { name: '2026-01-01T00-00-00Z-manual.db' }
+
 const MAX_KEPT = 30
 
 /** A running service, its credentials, and what exists in it according to its responses. */
@@ -86,7 +90,8 @@ const createSetupSender =
 /** Starts a service with imported tables, a token with full access and a second administrator. */
 export const createEnvironment = async (t: Test): Promise<Environment> => {
   const DATABASE = createDatabase(t, EXTERNAL_TABLES)
-  const service = await startService(t, { DATABASE, METRICS_TOKEN, BODY_LIMIT: '65536' })
+  const settings = { DATABASE, METRICS_TOKEN, BODY_LIMIT: '65536' }
+  const service = await startService(t, isOnCluster ? await toCluster(t, settings) : settings)
   const send = createHttpClient(t, service.port)
   const setUp = createSetupSender(send)
   const cookie = cookieOf(await setUp('POST', '/auth/login', '', { name: 'admin', password: PASSWORD }))
@@ -101,7 +106,9 @@ export const createEnvironment = async (t: Test): Promise<Environment> => {
     const table: Table = (await setUp('POST', '/admin/tables/import', cookie, { name })).data
     tables.set(table.id, table)
   }
-  const { name } = (await setUp('POST', '/admin/backups', cookie, {})).data as { name: string }
+  const { name } = isOnCluster
+    ? NO_BACKUP
+    : ((await setUp('POST', '/admin/backups', cookie, {})).data as { name: string })
   return {
     service,
     send,
@@ -113,7 +120,7 @@ export const createEnvironment = async (t: Test): Promise<Environment> => {
     indexes: new Map(),
     keys: ['1', '2', 'a,b/c%', '1,x%2Cy'],
     backups: [name],
-    backupFile: readFileSync(join(service.dataDir, 'backups', name)),
+    backupFile: readFileSync(isOnCluster ? DATABASE : join(service.dataDir, 'backups', name)),
     spare
   }
 }

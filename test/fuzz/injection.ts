@@ -1,6 +1,6 @@
-import BetterSqlite3 from 'better-sqlite3'
 import type { Test } from 'tap'
 import { isFailure, type TestResponse } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 export const CANARY = `CREATE TABLE canary (id INTEGER PRIMARY KEY, text TEXT, n INTEGER);
   INSERT INTO canary VALUES (1, 'alive', 7);`
@@ -22,16 +22,15 @@ export const expectSafe = (t: Test, response: TestResponse, payload: string, slo
 }
 
 /** Returns functions that read what no payload may change, from the file and not through the service. */
-export const openWatch = (file: string) => {
-  const db = new BetterSqlite3(file, { readonly: true })
+export const openWatch = (t: Test, file: string) => {
+  const db = openServed(t, file, { readonly: true })
   const canary = db.prepare('SELECT * FROM canary')
   const schema = db
     .prepare('SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM sqlite_schema ORDER BY name)')
     .pluck()
   return {
     canary: () => JSON.stringify(canary.all()),
-    schema: () => String(schema.get()),
-    close: () => db.close()
+    schema: () => String(schema.get())
   }
 }
 

@@ -1,7 +1,7 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { asAdmin, asToken, createDatabase, dataOf, importTable, startApp } from '../helpers.ts'
 import { scaled } from '../scale.ts'
+import { openServed } from '../served.ts'
 import { createRandom, SEED } from './random.ts'
 
 const COUNT = scaled(3000)
@@ -33,8 +33,7 @@ const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 for (const name of ['top', 'mid', 'low']) await importTable(admin, name)
 const token = await asToken(app, admin)
-const database = new BetterSqlite3(file, { readonly: true })
-t.teardown(() => database.close())
+const database = openServed(t, file, { readonly: true })
 
 /** The fields as a request and as SQL name them. */
 const FIELDS = [

@@ -1,7 +1,8 @@
-import BetterSqlite3 from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import type { Test } from 'tap'
 import type { Table } from '../../schemas/table.ts'
 import { asAdmin, asToken, type Client, createDatabase, importTable, startApp } from '../helpers.ts'
+import { openServed } from '../served.ts'
 import type { Stored } from '../sqlite-oracle.ts'
 import type { ModelRow } from './query-model.ts'
 import { type QueryTable, queryTables, randomRow } from './query-tables.ts'
@@ -42,10 +43,9 @@ const serve = async (db: BetterSqlite3.Database, admin: Client, table: QueryTabl
 /** Starts a service with all tables, each with random rows. */
 export const startTables = async (t: Test, random: Random) => {
   const file = createDatabase(t, queryTables.map(({ sql }) => sql).join('\n'))
-  const db = new BetterSqlite3(file)
-  db.defaultSafeIntegers()
-  t.teardown(() => db.close())
   const app = await startApp(t, { env: { DATABASE: file } })
+  const db = openServed(t, file)
+  db.defaultSafeIntegers()
   const admin = await asAdmin(app)
   const token = await asToken(app, admin)
   const tables: Served[] = []

@@ -1,8 +1,9 @@
-import BetterSqlite3 from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { type App, asAdmin, asToken, type Client, createDatabase, importTable, startApp } from '../helpers.ts'
 import { scaled } from '../scale.ts'
 import { untilBuilt } from '../search-index.ts'
+import { openServed } from '../served.ts'
 import { createRandom, type Random, SEED } from './random.ts'
 
 const ROUNDS = scaled(1000)
@@ -158,8 +159,7 @@ const countMatches = ({ database }: App) => {
 
 const compareSearches = async (t: Test, encoding: string) => {
   const file = createDatabase(t, [`PRAGMA encoding = '${encoding}';`, ...TABLES.map(declare)].join('\n'))
-  const db = new BetterSqlite3(file)
-  t.teardown(() => db.close())
+  const db = openServed(t, file)
   const app = await startApp(t, { env: { DATABASE: file } })
   const admin = await asAdmin(app)
   const token = await asToken(app, admin)

@@ -105,7 +105,7 @@ t.test('a payload in the database is only ever a name, a default, a key or a val
     const app = await startApp(t, { env: { DATABASE: file } })
     const admin = await asAdmin(app)
     const token = await asToken(app, admin)
-    const watch = openWatch(file)
+    const watch = openWatch(t, file)
     const before = watch.schema()
     for (let j = 0; j < chunk.length; j += MAX_CONCURRENT) {
       const batch = chunk.slice(j, j + MAX_CONCURRENT)
@@ -113,7 +113,6 @@ t.test('a payload in the database is only ever a name, a default, a key or a val
       if (j % EXPORT_INTERVAL === 0) await exportStored(t, String(batch[0]), admin)
       expectUnchanged(t, watch, before, batch.join('\n'))
     }
-    watch.close()
     await app.close()
   }
   t.comment(`${all.length} stored payloads`)

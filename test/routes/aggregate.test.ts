@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import {
@@ -15,6 +14,7 @@ import {
   importTable,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const MAX = '9223372036854775807'
 const MIN = '-9223372036854775808'
@@ -53,8 +53,7 @@ const admin = await asAdmin(app)
 const tables = ['items', 'dates', 'wide', 'mixed', 'pairs', 'texts', 'faults', 'random']
 const ids = new Map<string, number>()
 for (const name of tables) ids.set(name, (await importTable(admin, name)).id)
-const external = new BetterSqlite3(file)
-t.teardown(() => external.close())
+const external = openServed(t, file)
 
 await admin.put(`/admin/tables/${ids.get('items')}`, { fields: [{ name: 'secret', isHidden: true }] })
 const token = await asToken(app, admin)

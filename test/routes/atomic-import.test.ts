@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -13,6 +12,7 @@ import {
   startApp
 } from '../helpers.ts'
 import { untilBuilt } from '../search-index.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -26,8 +26,7 @@ const admin = await asAdmin(app)
 const cats = await importTable(admin, 'cats')
 const texts = await importTable(admin, 'texts')
 const token = await asToken(app, admin)
-const db = new BetterSqlite3(file)
-t.teardown(() => db.close())
+const db = openServed(t, file)
 
 const count = (table: string) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
 const asFile = ({ headers }: Client, more: object = {}) =>

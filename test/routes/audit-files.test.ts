@@ -1,6 +1,7 @@
 import t from 'tap'
 import { auditSince, fillAudit } from '../audit.ts'
 import { asAdmin, asToken, client, createTable, dataOf, expectError, startApp, type TestResponse } from '../helpers.ts'
+import { FULL_DISK, onlyOnFile } from '../served.ts'
 
 const app = await startApp(t)
 const admin = await asAdmin(app)
@@ -96,7 +97,7 @@ t.test('a refused export has no row', async (t) => {
   t.strictSame(await since(), [])
 })
 
-t.test('on a full disk, an export works without its row, and an import fails', async (t) => {
+t.test('on a full disk, an export works without its row, and an import fails', onlyOnFile(FULL_DISK), async (t) => {
   const free = await fillAudit(app.database)
   t.match((await token.get('/data/cats/export?order=name')).body, /Mimi/)
   const total = async () => dataOf(await admin.get(`/admin/tables/${id}/data`)).total

@@ -10,6 +10,7 @@ import {
   startApp,
   type TestResponse
 } from '../helpers.ts'
+import { FULL_DISK, onlyOnFile } from '../served.ts'
 
 const start = async (t: Test) => {
   const app = await startApp(t)
@@ -212,7 +213,7 @@ t.test('the end of a table', async (t) => {
   })
 })
 
-t.test('a change of a table whose row cannot be stored is not stored either', async (t) => {
+t.test('a change of a table whose row cannot be stored is not stored either', onlyOnFile(FULL_DISK), async (t) => {
   const { app, admin } = await start(t)
   const { id } = await createTable(admin, { name: 'cats', fields: FIELDS })
   const url = `/admin/tables/${id}`

@@ -16,6 +16,7 @@ import {
   startApp,
   type TestResponse
 } from '../helpers.ts'
+import { FULL_DISK, onlyOnFile } from '../served.ts'
 
 const NOW = 1_767_225_600_000
 const OTHER_PASSWORD = 'a password of ada'
@@ -204,7 +205,7 @@ t.test('tokens', async (t) => {
   })
 })
 
-t.test('a change whose row cannot be stored is not stored either', async (t) => {
+t.test('a change whose row cannot be stored is not stored either', onlyOnFile(FULL_DISK), async (t) => {
   const app = await startApp(t)
   const admin = await asAdmin(app)
   const { id } = dataOf(await admin.post('/admin/tokens', { name: 'till', permissions }))
@@ -221,7 +222,7 @@ t.test('a change whose row cannot be stored is not stored either', async (t) => 
   t.match(dataOf(await admin.get('/admin/tokens')), [{ id: id + 1, name: 'shop' }])
 })
 
-t.test('a session can be ended although the disk has no space for the row', async (t) => {
+t.test('a session can be ended although the disk has no space for the row', onlyOnFile(FULL_DISK), async (t) => {
   const app = await startApp(t)
   const admin = await asAdmin(app)
   const other = await asAdmin(app)

@@ -1,7 +1,7 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { Field, Table } from '../../schemas/table.ts'
 import { asAdmin, asToken, type Client, createDatabase, dataOf, importTable, startApp } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -147,8 +147,7 @@ t.test("an administrator's document names the registered targets, in 3.0 too", a
 })
 
 t.test('a foreign key to a table that cannot be served is not shown', async (t) => {
-  const external = new BetterSqlite3(file)
-  t.teardown(() => external.close())
+  const external = openServed(t, file)
   external.exec('ALTER TABLE rooms RENAME TO old_rooms; ALTER TABLE old_rooms RENAME COLUMN number TO no')
   const refreshed = dataOf(await admin.post(`/admin/tables/${albums.id}/refresh`)) as Table
   const renamed = { fields: ['house', 'room'], table: 'old_rooms', targetFields: ['house', 'no'] }

@@ -4,7 +4,6 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -18,6 +17,7 @@ import {
   issueToken,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const LIMIT = 200_000
 const app = await startApp(t, { env: { IMPORT_LIMIT: String(LIMIT) } })
@@ -180,10 +180,9 @@ t.test('the hint for a key of an upsert names visible fields only', async (t) =>
 })
 
 t.test('errors name no hidden field and no rule with one', async (t) => {
-  const db = new BetterSqlite3(join(app.config.DATA_DIR, 'rowhouse.db'))
+  const db = openServed(t, join(app.config.DATA_DIR, 'rowhouse.db'))
   db.exec(`CREATE TABLE rules (id INTEGER PRIMARY KEY, a INTEGER, secret INTEGER DEFAULT 5, CHECK (secret < a));
     CREATE UNIQUE INDEX secret_index ON rules (a, secret + 0)`)
-  db.close()
   const { id } = await importTable(admin, 'rules')
   const rules = client(app, {
     ...bearer(await issueToken(admin, { tables: ['rules'], actions: ['create'] })),
@@ -207,11 +206,9 @@ t.test('errors name no hidden field and no rule with one', async (t) => {
 })
 
 t.test('the error of a check names the check, and its first field as the file does', async (t) => {
-  const db = new BetterSqlite3(join(app.config.DATA_DIR, 'rowhouse.db'))
-  db.exec(
+  openServed(t, join(app.config.DATA_DIR, 'rowhouse.db')).exec(
     'CREATE TABLE checked (id INTEGER PRIMARY KEY, n INTEGER CONSTRAINT positive CHECK (n > 0), CHECK (rowid < 9))'
   )
-  db.close()
   await importTable(admin, 'checked')
   const send = client(app, {
     ...bearer(await issueToken(admin, { tables: ['checked'], actions: ['create'] })),

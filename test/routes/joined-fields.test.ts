@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { Statement } from '../../services/sql/statement.ts'
 import {
@@ -11,6 +10,7 @@ import {
   startApp,
   type TestResponse
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -184,9 +184,8 @@ t.test('hidden fields of the other table stay hidden', async (t) => {
 })
 
 t.test('each record of the selected table is read once, and the guard reads the length of long texts', async (t) => {
-  const sqlite = new BetterSqlite3(file, { readonly: true })
+  const sqlite = openServed(t, file, { readonly: true })
   sqlite.function('alive', () => 1)
-  t.teardown(() => sqlite.close())
   const statements: Statement[] = []
   const { scan } = app.database
   app.database.scan = (statement, caller) => {

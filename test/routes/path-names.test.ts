@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import {
   asAdmin,
@@ -13,6 +12,7 @@ import {
   importTable,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const SCHEMA = `
   CREATE TABLE "Order Details" (id INTEGER PRIMARY KEY, qty INTEGER); INSERT INTO "Order Details" VALUES (1, 5);
@@ -65,8 +65,7 @@ t.test('a stored name wins over a client name', async (t) => {
   expectError(t, await token.get('/data/LineItems'), 404, 'TABLE_NOT_FOUND')
   await admin.delete(`/admin/tables/${registered.id}?confirm=true`)
   expectError(t, await token.get('/data/LineItems'), 404, 'TABLE_NOT_FOUND')
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+  const other = openServed(t, file)
   other.exec('DROP TABLE LineItems')
   await t.resolves(
     (async () => {
@@ -105,8 +104,7 @@ t.test('a renamed table keeps its client name until a table has this name', asyn
 
 t.test('a table whose choices cannot be read has no client name', async (t) => {
   const { file, token } = await start(t)
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+  const other = openServed(t, file)
   other.exec("UPDATE _rowhouse_tables SET choices = '{' WHERE name = 'Order Details'")
   while ((await token.get('/data/Order%20Details')).json().error?.code !== 'TABLE_UNUSABLE')
     await new Promise((done) => setTimeout(done, 50))
@@ -125,8 +123,7 @@ t.test('a document changes when a table that the token cannot use takes the name
   const token = await tokenFor('Order Details')
   const hasPath = async (path: string) => path in (await token.get('/data/_openapi.json')).json().paths
   t.ok(await hasPath('/data/OrderDetails'))
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+  const other = openServed(t, file)
   other.exec('CREATE TABLE orderdetails (id INTEGER PRIMARY KEY)')
   while (!(await hasPath('/data/Order%20Details'))) await new Promise((done) => setTimeout(done, 50))
 })

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import {
   asAdmin,
@@ -15,6 +14,7 @@ import {
   type TestResponse,
   temporaryDirectory
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -356,8 +356,7 @@ t.test('a cursor is valid after a restart with the same secret', async (t) => {
 })
 
 t.test('changes before the position do not move the next page', async (t) => {
-  const writer = new BetterSqlite3(file)
-  t.teardown(() => writer.close())
+  const writer = openServed(t, file)
   const { next: cursor } = dataOf(await query({ order: 'n', size: 5 }, 'pairs'))
   const expected = dataOf(await query({ order: 'n', cursor }, 'pairs')).rows
   writer.exec("INSERT INTO pairs VALUES ('z', -1, -1), ('z', 0, 0); DELETE FROM pairs WHERE n IN (2, 5)")

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -11,6 +10,7 @@ import {
   importTable,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -123,8 +123,7 @@ t.test('what the caller can read is checked again after a wait', async (t) => {
 })
 
 t.test('a table whose choices cannot be read is left out', async (t) => {
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+  const other = openServed(t, file)
   other.exec("UPDATE _rowhouse_tables SET choices = '{' WHERE name = 'note'")
   while ((await token.get('/data/note')).statusCode === 200) await new Promise((done) => setTimeout(done, 50))
   t.strictSame(await counts('customer', '1'), ['customer.boss: 2'])

@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -16,6 +15,7 @@ import {
   routesOf,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -34,8 +34,7 @@ await importTable(admin, 'dogs')
 await importTable(admin, 'wide')
 const token = await asToken(app, admin)
 const fingerprint = createFingerprint(t, file)
-const db = new BetterSqlite3(file)
-t.teardown(() => db.close())
+const db = openServed(t, file)
 
 const adminCats = `/admin/tables/${cats.id}/data`
 const count = (table: string) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import {
   asAdmin,
@@ -13,6 +12,7 @@ import {
   logIn,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const setup = async (t: Test) => {
   const file = createDatabase(t, 'CREATE TABLE first (id INTEGER PRIMARY KEY)')
@@ -20,8 +20,7 @@ const setup = async (t: Test) => {
   const admin = await asAdmin(app)
   const permissions = { tables: ['*'], actions: ['read', 'write'] }
   const { id, token } = dataOf(await admin.post('/admin/tokens', { name: 'till', permissions }))
-  const db = new BetterSqlite3(file, { readonly: true })
-  t.teardown(() => db.close())
+  const db = openServed(t, file, { readonly: true })
   const stored = () => db.prepare('SELECT key FROM _rowhouse_retries ORDER BY id').pluck().all()
   const keyed = ({ headers }: Client, key: string) => client(app, { ...headers, 'idempotency-key': key })
   const create = (name: string) =>

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorCode } from '../../schemas/error.ts'
 import type { RowRuleOf } from '../../services/records/access/access.ts'
@@ -14,6 +13,7 @@ import {
   startApp,
   type TestResponse
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const columnsOf = (table: string) =>
   `owner TEXT, code TEXT UNIQUE, n INTEGER, parent INTEGER REFERENCES ${table} (id), log TEXT DEFAULT ''`
@@ -54,8 +54,7 @@ dataOf(await admin.put(searched, { searchIndex: true }))
 while (dataOf(await admin.get(searched)).searchIndex.state === 'building')
   await new Promise((resolve) => setTimeout(resolve, 10))
 const token = await asToken(app, admin)
-const external = new BetterSqlite3(file, { readonly: true })
-t.teardown(() => external.close())
+const external = openServed(t, file, { readonly: true })
 
 interface Stored {
   readonly id: number

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { auditRows } from '../audit.ts'
 import {
@@ -11,6 +10,7 @@ import {
   startApp,
   temporaryDirectory
 } from '../helpers.ts'
+import { BACKUPS, onlyOnFile, openServed } from '../served.ts'
 import { createTestClock } from '../session-app.ts'
 
 const SETTINGS = '/admin/settings'
@@ -53,7 +53,7 @@ t.test('a stored value replaces the default, also after a restart, until null re
   expectData(t, await second.admin.get(SETTINGS), defaults)
 })
 
-t.test('a variable overrides a stored value, and cannot be changed', async (t) => {
+t.test('a variable overrides a stored value, and cannot be changed', onlyOnFile(BACKUPS), async (t) => {
   const DATA_DIR = temporaryDirectory(t)
   const free = await start(t, { DATA_DIR })
   dataOf(await free.admin.put(SETTINGS, { maxPageSize: 2, backupKeep: '1d' }))
@@ -191,7 +191,7 @@ t.test('an origin may call the API as soon as corsOrigins lists it, and no longe
   expectError(t, await change(), 403, 'CROSS_SITE_REQUEST')
 })
 
-t.test('the schedule and the rules of backups change', async (t) => {
+t.test('the schedule and the rules of backups change', onlyOnFile(BACKUPS), async (t) => {
   const { clock, advance } = createTestClock()
   const { app, admin } = await start(t, { SESSION_TTL: '31536000' }, { clock })
   const count = async () => dataOf(await admin.get('/admin/backups')).backups.length
@@ -227,7 +227,7 @@ t.test('values of another program apply, and invalid ones are logged and not use
   const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(JSON.parse(line)) } }
   const DATA_DIR = temporaryDirectory(t)
   const { app, file, read } = await start(t, { DATA_DIR }, { logger })
-  const external = new BetterSqlite3(file)
+  const external = openServed(t, file)
   const insert = external.prepare('INSERT OR REPLACE INTO _rowhouse_settings VALUES (?, ?, 1)')
   insert.run('maxPageSize', '7')
   while ((await read()).maxPageSize.value !== 7) await tick()
@@ -239,7 +239,6 @@ t.test('values of another program apply, and invalid ones are logged and not use
     ['ofALaterVersion', 'true']
   ])
     insert.run(name, value)
-  external.close()
   await app.close()
 
   const restarted = await start(t, { DATA_DIR }, { logger })

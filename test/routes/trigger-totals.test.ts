@@ -1,6 +1,6 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { asAdmin, asToken, createDatabase, dataOf, importTable, startApp } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 /** More rows than the event loop counts. */
 const ROWS = 3000
@@ -52,8 +52,7 @@ t.test('a table that was empty shows the records of another program at once', as
   const app = await startApp(t, { env: { DATABASE: file } })
   const admin = await asAdmin(app)
   await importTable(admin, 'empty')
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+  const other = openServed(t, file)
   const { rows, total } = dataOf(await admin.get('/admin/tables/1/data'))
   t.same([rows, total], [[], 0])
   other.exec('INSERT INTO empty VALUES (7)')

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -11,6 +10,7 @@ import {
   startApp,
   type TestResponse
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const externalFile = createDatabase(
   t,
@@ -298,10 +298,9 @@ t.test('the first request after a change of any kind gets another document', asy
   await expectChange(await admin.put(token, { integers: 'string' }), /pattern/)
   const more = { ...permissions, actions: ['read', 'create', 'delete'] }
   await expectChange(await admin.put(token, { permissions: more }), /deleteFruit/)
-  const external = new BetterSqlite3(externalFile)
+  const external = openServed(t, externalFile)
   external.exec('ALTER TABLE fresh ADD COLUMN later TEXT')
   external.exec('CREATE TABLE stock (id INTEGER PRIMARY KEY)')
-  external.close()
   await expectChange(await admin.post(`/admin/tables/${id}/refresh`), /later/)
   await expectChange(await admin.post('/admin/tables/import', { name: 'stock' }), /"Stock"/)
   await expectChange(await admin.delete(`/admin/tables/${id}?confirm=true`), /^((?!fruit).)*$/is)

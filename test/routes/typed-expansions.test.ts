@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { checkDocument, createContract, type TypedDocument } from '../contract/typed-contract.ts'
 import { asAdmin, asToken, type Client, createDatabase, dataOf, importTable, startApp } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -158,10 +158,9 @@ t.test("an administrator's document has the expansions between its tables", asyn
 
 t.test('if an older table has the name of the expansions, the query has no types', async (t) => {
   const rename = async (clientName: string) => {
-    const external = new BetterSqlite3(file)
+    const external = openServed(t, file)
     const sql = "UPDATE _rowhouse_tables SET choices = json_set(choices, '$.clientName', ?) WHERE name = 'plain'"
     external.prepare(sql).run(clientName)
-    external.close()
     while ((await documentOf(token)).components.schemas[clientName]?.['x-table'] !== 'plain') await setTimeout(20)
   }
   await rename('AlbumsExpand')

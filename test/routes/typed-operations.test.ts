@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -11,6 +10,7 @@ import {
   importTable,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const externalFile = createDatabase(
   t,
@@ -121,11 +121,9 @@ t.test('a table that is older than the name of an aggregate keeps its name', asy
   const bodyOf = async () =>
     /schemas\/(\w+)/.exec(JSON.stringify((await documentOf()).paths['/data/sales/aggregate'].post.requestBody))?.[1]
   t.equal(await bodyOf(), 'SalesAggregate')
-  const external = new BetterSqlite3(externalFile)
-  external.exec(
+  openServed(t, externalFile).exec(
     "UPDATE _rowhouse_tables SET choices = json_set(choices, '$.clientName', 'SalesAggregate') WHERE name = 'other'"
   )
-  external.close()
   while ((await schemasOf()).SalesAggregate['x-table'] !== 'other') await setTimeout(20)
   t.equal(await bodyOf(), 'TableRecordAggregate')
 })

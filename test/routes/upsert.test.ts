@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -10,6 +9,7 @@ import {
   importTable,
   startApp
 } from '../helpers.ts'
+import { openServed } from '../served.ts'
 
 const file = createDatabase(
   t,
@@ -147,9 +147,7 @@ t.test('only fields of a unique index identify a record', async (t) => {
 
 t.test('an index that another program creates counts at once', async (t) => {
   expectError(t, await send('children', 'parent', { parent: 1 }), 400, 'VALIDATION_FAILED', '/upsert')
-  const external = new BetterSqlite3(file)
-  external.exec('CREATE UNIQUE INDEX children_parent ON children (parent)')
-  external.close()
+  openServed(t, file).exec('CREATE UNIQUE INDEX children_parent ON children (parent)')
   for (let attempt = 0; (await send('children', 'parent', { parent: 1 })).statusCode !== 200; attempt += 1) {
     if (attempt > 200) throw new Error('The index does not count.')
     await new Promise((resolve) => setTimeout(resolve, 20))

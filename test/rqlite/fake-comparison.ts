@@ -29,13 +29,22 @@ const firstDifference = (label: string, first: readonly string[], second: readon
   return []
 }
 
+/** A table with a generated column that fails has the error instead of rows. */
+const contentOf = (db: Connection, name: string) => {
+  try {
+    return rowsOf(db, `SELECT * FROM ${quoted(name)}`).sort()
+  } catch (error) {
+    return [String(error)]
+  }
+}
+
 /** Returns the first difference of each table, and of the declarations. The order of rows does not count. */
 export const differencesOf = (first: Connection, second: Connection) => {
   const names = [first, second].flatMap((db) => db.prepare(NAMES).pluck().all() as string[])
   const shared = [...new Set(names)].filter((name) => names.filter((other) => other === name).length === 2)
   const declarations = firstDifference('declarations', rowsOf(first, DECLARATIONS), rowsOf(second, DECLARATIONS))
   const rows = shared.flatMap((name) => {
-    const [one = [], two = []] = [first, second].map((db) => rowsOf(db, `SELECT * FROM ${quoted(name)}`).sort())
+    const [one = [], two = []] = [first, second].map((db) => contentOf(db, name))
     return firstDifference(name, one, two)
   })
   return [...declarations, ...rows]

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3, { type Database as Connection } from 'better-sqlite3'
-import type { Test } from 'tap'
-import { temporaryDirectory } from '../fixtures.ts'
+import { type Lifetime, temporaryDirectory } from '../fixtures.ts'
 import { differencesOf } from './fake-comparison.ts'
 import { connect, type FakeConnection, QUERY_TIMEOUT } from './fake-connection.ts'
 import { addOwnClock, removeFunctions } from './fake-functions.ts'
@@ -34,7 +33,7 @@ const openFirst = (file: string, options: BetterSqlite3.Options = {}) => {
 }
 
 /** Copies a database without its write-ahead log. */
-const copyOf = (t: Test, file: string) => {
+const copyOf = (t: Lifetime, file: string) => {
   const copy = join(temporaryDirectory(t), 'loaded.sqlite')
   const db = new BetterSqlite3(file, { readonly: true })
   db.prepare('VACUUM INTO ?').run(copy)
@@ -111,7 +110,7 @@ const queryOn = (node: FakeConnection, statements: readonly FakeStatement[], { i
  * Opens the files of two nodes. Each write runs on both. After every write whose number is divisible by `interval`, the
  * second node is vacuumed and analysed. `loaded`: a file whose content both have at first.
  */
-export const openNodes = (t: Test, interval: number, loaded?: string) => {
+export const openNodes = (t: Lifetime, interval: number, loaded?: string) => {
   const file = join(temporaryDirectory(t), 'first.sqlite')
   const content = loaded === undefined ? undefined : copyOf(t, loaded)
   prepareFirst(file, content)
@@ -135,7 +134,7 @@ export const openNodes = (t: Test, interval: number, loaded?: string) => {
   }
   const query = (statements: readonly FakeStatement[], options: RunOptions) => queryOn(reader, statements, options)
   const compare = () => differencesOf(first.db, second.db)
-  return { execute, query, compare, reader, first, second }
+  return { file, execute, query, compare, reader, first, second }
 }
 
 export type FakeNodes = ReturnType<typeof openNodes>

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Test } from 'tap'
+import type { Lifetime } from '../fixtures.ts'
 import { ENDPOINTS, type FakeReply, NO_LEADER, REFUSAL, VERSION } from './fake-endpoints.ts'
 import { createFaults, type Fault } from './fake-faults.ts'
 import { openNodes } from './fake-nodes.ts'
@@ -54,7 +54,10 @@ const isAuthorized = (request: IncomingMessage, { credentials }: FakeOptions) =>
   return request.headers.authorization === `Basic ${expected}`
 }
 
-const listen = async (t: Test, onRequest: (request: IncomingMessage, response: ServerResponse) => Promise<void>) => {
+const listen = async (
+  t: Lifetime,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+) => {
   const server = createServer((request, response) => {
     onRequest(request, response).catch((error) => {
       t.threw(error)
@@ -91,7 +94,7 @@ const runWithFault = async (run: () => FakeReply, fault: Fault | undefined) => {
  * differ. Other than rqlite: `"x"` is never a text, LIKE does not match BLOBs, an error of a function that rqlite does
  * not have comes when it runs, and SQLite may plan another way.
  */
-export const startFakeRqlite = async (t: Test, options: FakeOptions = {}) => {
+export const startFakeRqlite = async (t: Lifetime, options: FakeOptions = {}) => {
   const nodes = openNodes(t, options.interval ?? 16, options.file)
   const { faults, take } = createFaults()
   const { requests, log } = createLog()
@@ -134,7 +137,7 @@ export const startFakeRqlite = async (t: Test, options: FakeOptions = {}) => {
       .safeIntegers(false)
       .all(...params) as Record<string, unknown>[]
 
-  return { url, faults, requests, execute, read, compare: nodes.compare }
+  return { url, faults, requests, execute, read, compare: nodes.compare, nodes }
 }
 
 export type FakeRqlite = Awaited<ReturnType<typeof startFakeRqlite>>

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
 import { readConfig } from '../../../config.ts'
-import { buildObserved, CHEAP, PASSWORD } from '../../helpers.ts'
+import { buildObserved, CHEAP, PASSWORD, temporaryDirectory } from '../../helpers.ts'
+import { isOnCluster, toCluster } from '../../rqlite/cluster.ts'
+import { openServed } from '../../served.ts'
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -27,16 +26,22 @@ export interface ServiceOptions {
   readonly requirePasswordChange: boolean
 }
 
-/** Starts a service on its own SQLite file. It can be restarted, and other programs can write to its file. */
+/** Starts a service on its own SQLite file or cluster. It can be restarted, and other programs can write to its file. */
 export const startService = async ({ clock, maxPageSize, requirePasswordChange }: ServiceOptions) => {
-  const directory = mkdtempSync(join(tmpdir(), 'rowhouse-model-'))
-  const config = readConfig({
+  const faults: string[] = []
+  const cleanUps: (() => unknown)[] = []
+  const lifetime = {
+    teardown: (cleanUp: () => unknown) => cleanUps.unshift(cleanUp),
+    threw: (error: unknown) => faults.push(String(error))
+  }
+  const directory = temporaryDirectory(lifetime)
+  const env = {
     DATA_DIR: directory,
     ADMIN_PASSWORD: PASSWORD,
     MAX_PAGE_SIZE: String(maxPageSize),
     REQUIRE_PASSWORD_CHANGE: String(requirePasswordChange)
-  })
-  const faults: string[] = []
+  }
+  const config = readConfig(isOnCluster ? await toCluster(lifetime, env) : env)
   const options = { config, clock, hashingCost: CHEAP, onDeath: (cause: Error) => faults.push(cause.message) }
   let app = await buildObserved(options)
   let calls = 0
@@ -61,7 +66,7 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
 
   /** Runs SQL on the file as another program. */
   const runExternally = (sql: string, params: readonly unknown[] = []) => {
-    const db = new BetterSqlite3(join(directory, 'rowhouse.db'))
+    const db = openServed(lifetime, join(directory, 'rowhouse.db'))
     try {
       db.prepare(sql).run(...params)
     } finally {
@@ -81,7 +86,7 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
 
   const stop = async () => {
     await app.close()
-    rmSync(directory, { recursive: true, force: true })
+    for (const cleanUp of cleanUps) await cleanUp()
   }
 
   return { send, restart, runExternally, untilNotServed, stop }

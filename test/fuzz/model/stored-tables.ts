@@ -1,5 +1,6 @@
 import type { JsonType, SqliteType } from '../../../schemas/table.ts'
 import type { PlainField } from '../../../services/model/table.ts'
+import { isOnCluster } from '../../rqlite/cluster.ts'
 import { refuse } from './model.ts'
 import { compare, fold, isInt64, type Stored, toJson } from './values.ts'
 
@@ -165,8 +166,11 @@ const templates = [
   }
 ]
 
+/** A cluster does not change tables whose key is no column. */
+const used = templates.filter(({ key }) => !(isOnCluster && key[0] === 'rowid'))
+
 export const externalTable = (name: string, template: number): { sql: string; table: StoredTable } => {
-  const { sql, columns, ...rest } = templates[template % templates.length] as (typeof templates)[number]
+  const { sql, columns, ...rest } = used[template % used.length] as (typeof templates)[number]
   const indexes = newIndexes({ name, ...rest })
   const unused = { isAutoIncrement: false, isView: false, rows: [], sequence: 0n }
   const table = { name, ...rest, columns: [...columns], indexes, ...unused }

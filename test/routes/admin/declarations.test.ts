@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { Field, Table } from '../../../schemas/table.ts'
 import {
@@ -11,6 +10,7 @@ import {
   importTable,
   startApp
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -237,8 +237,7 @@ t.test('a token refers only to fields that it can read', async (t) => {
 })
 
 t.test('the declarations are those of SQLite', async (t) => {
-  const db = new BetterSqlite3(file, { readonly: true })
-  t.teardown(() => db.close())
+  const db = openServed(t, file, { readonly: true })
   const sql = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'pets'").pluck().get()
   t.match(sql, /"owner" INTEGER REFERENCES "people" \("id"\) ON DELETE CASCADE, "keeper" TEXT REFERENCES/)
 })

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { NewField } from '../../../schemas/new-table.ts'
 import { parseCsv } from '../../csv.ts'
@@ -19,6 +18,7 @@ import {
   startApp,
   type TestResponse
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 interface Uneven {
   readonly id: number
@@ -253,8 +253,7 @@ t.test('an export to a slow client is complete, whatever the sizes of its rows',
     }
     return sum.digest('hex')
   }
-  const db = new BetterSqlite3(file, { readonly: true })
-  t.teardown(() => db.close())
+  const db = openServed(t, file, { readonly: true })
   const expected = (order: string) => {
     const sum = createHash('sha256').update('"id","s"\r\n')
     for (const { id, s } of db.prepare(`SELECT id, s FROM uneven ORDER BY ${order}`).iterate() as Iterable<Uneven>)

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorCode } from '../../../schemas/error.ts'
 import {
@@ -12,6 +11,7 @@ import {
   startApp,
   type TestResponse
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const file = createDatabase(t, 'CREATE TABLE stored (id INTEGER PRIMARY KEY)')
 const app = await startApp(t, { env: { DATABASE: file, IMPORT_LIMIT: '1000000' } })
@@ -284,11 +284,10 @@ t.test('a table is removed if its records cannot be stored', async (t) => {
     Object.assign(app.tables, {
       create: async (...args: Parameters<typeof create>) => {
         const table = await create(...args)
-        const other = new BetterSqlite3(file)
+        const other = openServed(t, file)
         other.exec(
           `CREATE TRIGGER odd_${table.id} BEFORE INSERT ON ${table.name} WHEN new.n = ${position} BEGIN SELECT RAISE(ABORT, 'odd'); END`
         )
-        other.close()
         return table
       }
     })

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { NewField } from '../../../schemas/new-table.ts'
 import type { Field, Table } from '../../../schemas/table.ts'
@@ -12,6 +11,7 @@ import {
   importTable,
   startApp
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -145,9 +145,7 @@ t.test('a name for clients is refused', async (t) => {
 })
 
 t.test('an import takes names of fields', async (t) => {
-  const db = new BetterSqlite3(file)
-  db.exec('CREATE TABLE late (id INTEGER PRIMARY KEY, a TEXT)')
-  db.close()
+  openServed(t, file).exec('CREATE TABLE late (id INTEGER PRIMARY KEY, a TEXT)')
   const body = { name: 'late', fields: [{ name: 'a', clientName: 'Better' }] }
   const refused = { name: 'late', fields: [{ name: 'a', clientName: 'Id' }] }
   expectError(t, await admin.post('/admin/tables/import', refused), 409, 'UNIQUE_VIOLATION', '/fields/0/clientName')
@@ -290,11 +288,10 @@ t.test('a hidden column appears neither in the checks nor in the warnings that t
 })
 
 t.test('checks are not reported for a type that was chosen for other values', async (t) => {
-  const db = new BetterSqlite3(file)
+  const db = openServed(t, file)
   db.exec('CREATE TABLE flags (id INTEGER PRIMARY KEY, flag BOOLEAN)')
   const { id } = await importTable(admin, 'flags')
   db.exec('DROP TABLE flags; CREATE TABLE flags (id INTEGER PRIMARY KEY, flag NUMERIC CHECK (flag IN (0, 1)))')
-  db.close()
   const field = fieldOf(dataOf(await admin.post(`/admin/tables/${id}/refresh`)), 'flag')
   t.match(field, { jsonType: 'boolean', isExact: true })
   t.notOk('allowedValues' in field)

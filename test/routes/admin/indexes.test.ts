@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { Table } from '../../../schemas/table.ts'
 import type { TableIndex } from '../../../schemas/table-index.ts'
@@ -14,6 +13,7 @@ import {
   importTable,
   startApp
 } from '../../helpers.ts'
+import { onlyOnFile, openServed, ROWID_KEY } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -36,8 +36,7 @@ const file = createDatabase(
 )
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
-const external = new BetterSqlite3(file)
-t.teardown(() => external.close())
+const external = openServed(t, file)
 
 const items = await importTable(admin, 'items')
 const urlOf = ({ id }: Table) => `/admin/tables/${id}/indexes`
@@ -191,10 +190,13 @@ t.test('the fields of an index are checked', async (t) => {
   expectError(t, await admin.post(URL, { fields: ['size'], name: 'mine' }), 400, 'VALIDATION_FAILED', '/name')
 })
 
-t.test('a generated column can have an index, and the rowid cannot', async (t) => {
+t.test('a generated column can have an index', async (t) => {
   const { name } = dataOf(await create(['double']))
   t.equal((await fieldOf('double'))?.isIndexed, true)
   expectDone(t, await remove(name))
+})
+
+t.test('the rowid cannot have an index', onlyOnFile(ROWID_KEY), async (t) => {
   const lines = await importTable(admin, 'lines')
   expectError(t, await create(['rowid'], false, urlOf(lines)), 400, 'VALIDATION_FAILED', '/fields/0')
   t.equal((await create(['line'], false, urlOf(lines))).statusCode, 200)

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { Table } from '../../../schemas/table.ts'
 import {
@@ -12,14 +11,14 @@ import {
   startApp,
   temporaryDirectory
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const start = async (t: Test, sql: string) => {
   const file = createDatabase(t, sql)
   const env = { DATABASE: file, DATA_DIR: temporaryDirectory(t) }
   const app = await startApp(t, { env })
   const admin = await asAdmin(app)
-  const external = new BetterSqlite3(file)
-  t.teardown(() => external.close())
+  const external = openServed(t, file)
   return {
     app,
     admin,

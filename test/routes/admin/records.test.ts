@@ -12,6 +12,7 @@ import {
   importTable,
   startApp
 } from '../../helpers.ts'
+import { onlyOnFile, ROWID_KEY } from '../../served.ts'
 
 const externalFile = createDatabase(
   t,
@@ -410,7 +411,7 @@ t.test('a comma that is not encoded separates the parts of a composite key, each
   expectError(t, await admin.get(`${url}/7,a,b`), 404, 'RECORD_NOT_FOUND')
 })
 
-t.test('a table without a key uses its rowid', async (t) => {
+t.test('a table without a key uses its rowid', onlyOnFile(ROWID_KEY), async (t) => {
   const url = await imported('heap')
   expectData(t, await admin.get(`${url}/2`), { rowid: 2, line: 'second' })
   expectData(t, await admin.post(url, { line: 'third' }), { rowid: 3, line: 'third' })

@@ -1,4 +1,4 @@
-import BetterSqlite3 from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { Table } from '../../../schemas/table.ts'
 import {
@@ -16,6 +16,7 @@ import {
   startApp
 } from '../../helpers.ts'
 import { searchIndexOf, untilBuilt } from '../../search-index.ts'
+import { openServed } from '../../served.ts'
 
 const OFF = { state: 'off', indexed: 0, total: 0 }
 const ROWS = 3000
@@ -28,8 +29,7 @@ const start = async (t: Test, sql = ITEMS) => {
   const file = createDatabase(t, sql)
   const app = await startApp(t, { env: { DATABASE: file } })
   const admin = await asAdmin(app)
-  const external = new BetterSqlite3(file)
-  t.teardown(() => external.close())
+  const external = openServed(t, file)
   return { file, app, admin, external, token: await asToken(app, admin) }
 }
 
@@ -206,8 +206,7 @@ t.test('changes that other triggers make, and changes of the key by its other na
   const { id } = await importTable(admin, 'items')
   await put(admin, `/admin/tables/${id}`, { searchIndex: true })
   await untilBuilt(admin, id)
-  const external = new BetterSqlite3(file)
-  t.teardown(() => external.close())
+  const external = openServed(t, file)
   external.exec(`CREATE TRIGGER later AFTER INSERT ON items BEGIN
     UPDATE items SET name = 'changed ' || new.n WHERE id = new.id; END`)
   dataOf(await admin.post(`/admin/tables/${id}/data`, { name: 'tuba', n: 1 }))
@@ -249,14 +248,13 @@ t.test('a build lets writes through, and continues after a restart', async (t) =
   build.end()
   await closed
 
-  const external = new BetterSqlite3(file)
+  const external = openServed(t, file)
   const { value } = external.prepare("SELECT value FROM _rowhouse_meta WHERE key = 'search_index_1'").get() as {
     value: string
   }
   const stopped = JSON.parse(value)
   t.match(stopped, { indexed: 5000, isComplete: false })
   external.exec("UPDATE items SET name = 'sousaphone' WHERE id = 7000")
-  external.close()
 
   const second = await startApp(t, { env: { DATABASE: file } })
   const again = await asAdmin(second)
@@ -395,8 +393,7 @@ t.test('the service starts if another program has dropped the table or the index
   await put(admin, url, { searchIndex: true })
   await untilBuilt(admin, id)
   await app.close()
-  const external = new BetterSqlite3(file)
-  t.teardown(() => external.close())
+  const external = openServed(t, file)
   external.exec('DROP TABLE items')
   const second = await startApp(t, { env: { DATABASE: file } })
   const again = await asAdmin(second)

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { Table } from '../../../schemas/table.ts'
 import {
@@ -11,6 +10,7 @@ import {
   importTable,
   startApp
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 /** A shop that rents films: full texts kept by triggers, a log, and views over views. */
 const SHOP = `
@@ -43,8 +43,7 @@ const start = async (t: Test, sql = SHOP) => {
   const file = createDatabase(t, sql)
   const app = await startApp(t, { env: { DATABASE: file } })
   const admin = await asAdmin(app)
-  const db = new BetterSqlite3(file)
-  t.teardown(() => db.close())
+  const db = openServed(t, file)
   const table = (name: string) => importTable(admin, name)
   const path = ({ id }: Table, field: string) => `/admin/tables/${id}/fields/${field}`
   return {
@@ -132,7 +131,7 @@ t.test('a new field, and an index that is dropped, do not break what another pro
     t,
     `CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT);
      CREATE TABLE b (id INTEGER PRIMARY KEY, y TEXT);
-     CREATE TABLE counts (word TEXT, n INTEGER);
+     CREATE TABLE counts (id INTEGER PRIMARY KEY, word TEXT, n INTEGER);
      CREATE VIEW both AS SELECT * FROM a UNION SELECT * FROM b;
      CREATE VIEW joined AS SELECT x, y FROM a JOIN b USING (id)`
   )

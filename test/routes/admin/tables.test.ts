@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import type { ImportableTable } from '../../../schemas/adoption.ts'
 import type { ErrorCode } from '../../../schemas/error.ts'
@@ -18,6 +17,7 @@ import {
   plainField,
   startApp
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -47,9 +47,7 @@ const file = createDatabase(
 )
 
 const executeExternally = (sql: string) => {
-  const db = new BetterSqlite3(file)
-  db.exec(sql)
-  db.close()
+  openServed(t, file).exec(sql)
 }
 
 let time = Date.parse('2026-03-01T12:00:00Z')
@@ -166,11 +164,10 @@ t.test('a BLOB can be declared, and its values are base64 text', async (t) => {
   })
   expectData(t, await token.post('/data/files/records', { hash: 'qg==' }), { hash: 'qg==', body: bytes, extra: bytes })
   expectData(t, await token.get('/data/files/records/qg=='), { hash: 'qg==', body: bytes, extra: bytes })
-  const db = new BetterSqlite3(file, { readonly: true })
+  const db = openServed(t, file, { readonly: true })
   t.strictSame(db.prepare('SELECT typeof(hash), hex(body), hex(extra) FROM files').raw().all(), [
     ['blob', '00FF27', '00FF27']
   ])
-  db.close()
   const refreshed = dataOf(await admin.post(`/admin/tables/${table.id}/refresh`))
   t.strictSame(refreshed.fields, [
     ...table.fields,

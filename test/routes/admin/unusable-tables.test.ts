@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import {
   asAdmin,
@@ -12,6 +11,7 @@ import {
   startApp,
   temporaryDirectory
 } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 t.test('a registration that cannot be read makes one table unusable, and the service starts', async (t) => {
   const file = createDatabase(t, '')
@@ -24,8 +24,7 @@ t.test('a registration that cannot be read makes one table unusable, and the ser
   await (await asAdmin(first)).put(`/admin/tables/${hidden.id}`, { isPublished: false })
   dataOf(await (await asAdmin(first)).post(`/admin/tables/${id}/data`, { a: 'kept' }))
   await first.close()
-  const other = new BetterSqlite3(file)
-  t.teardown(() => other.close())
+  const other = openServed(t, file)
   const setChoices = other.prepare('UPDATE _rowhouse_tables SET choices = ? WHERE name = ?')
   setChoices.run('{"version":1', 'cats')
   setChoices.run('{}', 'hidden')

@@ -1,6 +1,6 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { asAdmin, asToken, createDatabase, createTable, dataOf, importTable, startApp } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -73,9 +73,7 @@ t.test('a field that a view shows in another form has no type', async (t) => {
     { name: 'n', jsonType: 'integer' }
   ] as const
   await createTable(admin, { name: 'devices', fields: [...fields] })
-  const external = new BetterSqlite3(file)
-  external.exec('CREATE VIEW configured AS SELECT n, settings FROM devices')
-  external.close()
+  openServed(t, file).exec('CREATE VIEW configured AS SELECT n, settings FROM devices')
   await importTable(admin, 'configured')
   t.strictSame(await propertiesOf('Configured'), [['n', ['integer', 'null'], 'int64'], ...open('settings')])
 })

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { ErrorCode } from '../../../schemas/error.ts'
 import type { Table } from '../../../schemas/table.ts'
@@ -12,8 +11,10 @@ import {
   expectDone,
   expectError,
   importTable,
+  prepareFile,
   startApp
 } from '../../helpers.ts'
+import { openServed, servedFile } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -35,9 +36,7 @@ const file = createDatabase(
 )
 
 const execute = (sql: string) => {
-  const db = new BetterSqlite3(file)
-  db.exec(sql)
-  db.close()
+  openServed(t, file).exec(sql)
 }
 
 const app = await startApp(t, { env: { DATABASE: file } })
@@ -482,7 +481,7 @@ t.test('a registered view is reloaded when the schema changes', async (t) => {
   })
   await t.test('a service starts with it', async (t) => {
     const copy = createDatabase(t, `ATTACH '${file}' AS f; CREATE TABLE t (a)`)
-    execute(`VACUUM INTO '${copy}.copy'`)
+    prepareFile(servedFile(file), `VACUUM INTO '${copy}.copy'`)
     const other = await startApp(t, { env: { DATABASE: `${copy}.copy` } })
     const otherAdmin = await asAdmin(other)
     expectError(t, await otherAdmin.get(`${url}/data`), 409, 'STRUCTURE_CHANGED')
