@@ -78,7 +78,7 @@ t.test('a dry run and a file with errors are not listed', async (t) => {
 t.test('an import that failed continues after the records that are stored', async (t) => {
   const { id, name } = await newTable()
   const url = `/admin/tables/${id}/import`
-  refuse(name, ROWS - 1)
+  refuse(name, FIRST)
   const stopped = await csv.post(url, FILE)
   expectError(t, stopped, 409, 'IMPORT_STOPPED')
   t.match(stopped.json().error.hint, '`skip=5000`')
@@ -177,7 +177,7 @@ t.test('a new table that cannot be removed is named, with the first error', asyn
   const restore = replace(t, app.tables, {
     create: async (...args) => {
       const table = await create(...args)
-      refuse(table.name, ROWS - 1)
+      refuse(table.name, FIRST)
       return table
     },
     drop: () => Promise.reject(new Error('The table cannot be dropped.'))
