@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { isOnCluster } from '../rqlite/cluster.ts'
 import { scaled } from '../scale.ts'
 import { createEnvironment, type Environment, updateEnvironment } from './environment.ts'
 import { type GeneratedRequest, generateRequest, toHttpRequest } from './generated-request.ts'
@@ -152,6 +153,11 @@ t.test('every response to a generated request matches the document, and the serv
   t.comment(summary())
 })
 
+/** The backups of a cluster are those of rqlite. */
+const isOfBackups = (id: string) => /^admin(?:Create|Upload|Download|Delete|Restore)Backup$/.test(id)
+
 t.test('every operation has succeeded at least once', async (t) => {
-  for (const { operationId } of operations) t.ok(counts.get(operationId)?.has(200), operationId)
+  for (const { operationId: id } of operations) {
+    if (!(isOnCluster && isOfBackups(id))) t.ok(counts.get(id)?.has(200), id)
+  }
 })
