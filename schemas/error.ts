@@ -110,6 +110,10 @@ export const errorCatalogue = {
     kind: 'forbidden',
     meaning: 'The permissions of the token do not include the action or the table.'
   },
+  ROW_NOT_ALLOWED: {
+    kind: 'forbidden',
+    meaning: 'The record would have values that the role of the key does not permit. Nothing was changed.'
+  },
   TABLE_READ_ONLY: {
     kind: 'forbidden',
     meaning: 'The table is a view, or tokens can only read it: `isEditable` is false.'

@@ -51,6 +51,15 @@ export const changedInBatch = () =>
     'An earlier operation of the batch deletes the record, or changes it so that this change does not fit it.'
   )
 
+export const rowNotAllowed = () =>
+  new DomainError(
+    'ROW_NOT_ALLOWED',
+    'The role of the key does not permit a record with these values. Nothing was changed.',
+    {
+      hint: 'GET /data/_me shows the rows that the role permits.'
+    }
+  )
+
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')
 

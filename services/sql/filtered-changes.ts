@@ -1,10 +1,11 @@
-import type { RegisteredTable } from '../model/table.ts'
+import { lastingRowid, type RegisteredTable } from '../model/table.ts'
 import type { Condition } from './conditions.ts'
 import { orAbortUpdate } from './conflicts.ts'
-import { identifier } from './identifiers.ts'
+import { columnRef, identifier } from './identifiers.ts'
 import { namesOf, timestampUpdate, type UnitAssignment, valuesOf } from './records.ts'
-import type { Param, Statement, Unit } from './statement.ts'
+import { type Param, type Statement, type Unit, UnitValue } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
+import { storeValue } from './unit-values.ts'
 
 /** Records to change by a condition. */
 interface RecordsToChange {
@@ -22,9 +23,42 @@ const assertAtMost = ({ table, condition, maxAffected }: RecordsToChange): State
   expect: 1
 })
 
-/** Updates the records that a condition matches. The first statement counts them, and the last one changes them. */
+/** A part of a key as JSON. An array has the digits of a BLOB. */
+const partToJson = (value: string) =>
+  `CASE typeof(${value}) WHEN 'blob' THEN json_array(hex(${value})) ELSE ${value} END`
+
+const partOfJson = (json: string, index: number) =>
+  `CASE json_type(${json}, '$[${index}]') WHEN 'array' THEN unhex(${json} ->> '$[${index}][0]') ELSE ${json} ->> ${index} END`
+
+const identityOf = (table: RegisteredTable) => {
+  const rowid = lastingRowid(table)
+  return (rowid === null ? table.structure.key : [rowid]).map((name) => columnRef(table.name, name))
+}
+
+/** Returns the statements before and after an update that check whether each changed record is still one of `rows`. */
+const rowChecksOf = ({ table, condition }: RecordsToChange, rows: Condition) => {
+  const name = identifier(table.name)
+  const identity = identityOf(table)
+  const keys = new UnitValue()
+  const json = `json_array(${identity.map(partToJson).join(', ')})`
+  const isSame = identity.map((part, index) => `${part} = ${partOfJson('changed.value', index)}`).join(' AND ')
+  const check: Statement<Param> = {
+    sql: `SELECT 1 FROM temp.json_each(?) AS changed CROSS JOIN ${name} ON ${isSame} WHERE (${rows.sql}) IS NOT TRUE LIMIT 1`,
+    params: [keys, ...rows.params],
+    expect: 0,
+    isRowCheck: true
+  }
+  const collected = `(SELECT json_group_array(${json}) FROM ${name} WHERE ${condition.sql})`
+  return { before: [storeValue(keys, collected, condition.params)], after: [check] }
+}
+
+/**
+ * Updates the records that a condition matches. The first statement counts them. `rows`: the records that the caller can
+ * change; null: all. With `rows`, the last statement but one changes them, otherwise the last one.
+ */
 export const updateFiltered = (
   records: RecordsToChange,
+  rows: Condition | null,
   assignments: readonly UnitAssignment[],
   now: number
 ): Unit<Param> => {
@@ -39,7 +73,8 @@ export const updateFiltered = (
     where: condition.sql,
     params: condition.params
   }))
-  return [assertAtMost(records), ...checks, { sql, params }]
+  const { before, after } = rows ? rowChecksOf(records, rows) : { before: [], after: [] }
+  return [assertAtMost(records), ...checks, ...before, { sql, params }, ...after]
 }
 
 /** Deletes the records that a condition matches. The last statement deletes them. */

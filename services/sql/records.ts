@@ -126,6 +126,18 @@ export const returnRecord = (table: Identifier, json: string, where: string, con
     `${condition} AND (SELECT count(*) FROM ${table} WHERE ${where}) = 1`
   )
 
+/** Checks that this record is one of `rows`. */
+export const checkRow = (
+  { name }: Pick<RegisteredTable, 'name'>,
+  rows: Condition,
+  { where, params }: RowCondition
+): Statement<Param> => ({
+  sql: `SELECT 1 FROM ${identifier(name)} WHERE (${where}) AND ${rows.sql}`,
+  params: [...params, ...rows.params],
+  expect: 1,
+  isRowCheck: true
+})
+
 const sameInJson = ([column, value]: Assignment) => kindOf(column).sameInJson(value)
 
 /** Sets `updated_at`. It always increases, also if the clock stands still or goes back. */
@@ -173,6 +185,9 @@ export const recordStatements = (
   const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
   const removeSql = `DELETE FROM ${name} WHERE ${match}`
 
+  /** Checks that a new or changed record is one of `rows`. */
+  const rowChecks = (row: () => RowCondition): Unit<Param> => (rows ? [checkRow(table, rows, row())] : [])
+
   /** For a full scan in a reader thread, if no index serves the key. */
   const guardedMatch = `${guardOf({ table, dialect })} AND ${match}`
   /** Nothing keeps the key of an SQL view unique. */
@@ -209,14 +224,18 @@ export const recordStatements = (
     const fields = used.map((field) => storeField(field, table.name, row()))
     if (!hasTriggers) {
       const sql = cached('insert and return', names, () => returning(composeCreate(names)))
-      return { before, unit: [{ sql, params, expect: 1 }, ...fields], row }
+      return { before, unit: [{ sql, params, expect: 1 }, ...rowChecks(row), ...fields], row }
     }
     const sql = cached('insert', names, () => composeCreate(names))
     const { where, params: key } = row()
     const returnInserted = cached('inserted', [], () => returnRecord(name, json, where))
     const inserted = { sql: returnInserted, params: [...key, ...key], expect: 1 }
-    return { before, unit: [{ sql, params, expect: 1 }, inserted, ...fields], row }
+    return { before, unit: [{ sql, params, expect: 1 }, ...rowChecks(row), inserted, ...fields], row }
   }
+
+  /** Like `rowChecks`, right after an insert that may have been ignored. */
+  const ignoredOrChecked = (row: () => RowCondition): Unit<Param> =>
+    rowChecks(row).map((check) => ({ ...check, sql: `SELECT 1 WHERE ${CHANGES} = 0 OR EXISTS (${check.sql})` }))
 
   /** The unit that inserts a record and returns it as `insert` does, or returns no row if a unique value is taken. */
   const insertOrIgnore = (values: readonly UnitAssignment[], hasTriggers: boolean) => {
@@ -225,12 +244,15 @@ export const recordStatements = (
     const row = () => insertedRow(table, assignments)
     if (!hasTriggers) {
       const sql = cached('insert or ignore and return', names, () => returning(composeIgnoring(names)))
-      return { unit: [...before, { sql, params }], row }
+      return { unit: [...before, { sql, params }, ...ignoredOrChecked(row)], row }
     }
     const sql = cached('insert or ignore', names, () => composeIgnoring(names))
     const { where, params: key } = row()
     const returnInserted = cached('not ignored', [], () => returnRecord(name, json, where, `${CHANGES} = 1`))
-    return { unit: [...before, { sql, params }, { sql: returnInserted, params: [...key, ...key] }], row }
+    return {
+      unit: [...before, { sql, params }, ...ignoredOrChecked(row), { sql: returnInserted, params: [...key, ...key] }],
+      row
+    }
   }
 
   /** The result with the record at this point of a unit. */
@@ -310,7 +332,7 @@ export const recordStatements = (
       where: tagged(matchUnchanged(unchanged), ifMatch),
       params: conditionParams
     }))
-    const unit = [...checks, { sql, params, expect: 1 }]
+    const unit = [...checks, { sql, params, expect: 1 }, ...rowChecks(() => changedRow(key, unchanged))]
     return returned === 'final' ? [...unit, returnFinal(key, unchanged)] : unit
   }
 
@@ -335,7 +357,8 @@ export const recordStatements = (
       where: tagged(matchIncrement(column), ifMatch),
       params: conditionParams
     }))
-    const unit = [...checks, { sql, params: [count, ...timestamp.params(now), ...conditionParams], expect: 1 }]
+    const change = { sql, params: [count, ...timestamp.params(now), ...conditionParams], expect: 1 }
+    const unit = [...checks, change, ...rowChecks(() => changedRow(key))]
     return returned === 'final' ? [...unit, returnFinal(key)] : unit
   }
 

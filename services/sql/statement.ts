@@ -9,6 +9,8 @@ export interface Statement<P = SqlValue> {
   readonly params: readonly P[]
   /** The number of rows to change or return. If it differs, the unit rolls back with `UnexpectedChanges`. */
   readonly expect?: Expected
+  /** The statement checks that a changed record is still one that the caller can read and change. */
+  readonly isRowCheck?: boolean
   /** The statement stores this value, under a number that it binds before its other parameters. */
   readonly stores?: UnitValue
 }

@@ -13,9 +13,9 @@ export interface UsedField {
 }
 
 /** Stores the value of an SQL expression. */
-export const storeValue = (stores: UnitValue, expression: string): Statement<Param> => ({
+export const storeValue = (stores: UnitValue, expression: string, params: readonly Param[] = []): Statement<Param> => ({
   sql: `INSERT INTO ${TABLE} (part, value) SELECT ?, ${expression}`,
-  params: [],
+  params,
   expect: 1,
   stores
 })

@@ -4,6 +4,7 @@ import type { Condition } from './conditions.ts'
 import { insertClauses } from './conflicts.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import {
+  checkRow,
   composeInsert,
   insertedRow,
   namesOf,
@@ -115,12 +116,14 @@ export const upsertStatements = (upsert: Upsert, used: readonly UsedField[] = []
   const found = selectUpserted(upsert)
   const exists = `EXISTS (${found.sql})`
   const find = { sql: returnValue('1', 'found', exists), params: found.params }
+  const checks = upsert.rows ? [checkRow(table, upsert.rows, row)] : []
   const change = hasEffects
     ? [
         { sql: insert, params, expect: 1 },
+        ...checks,
         { sql: returnRecord(name, json, row.where), params: [...row.params, ...row.params], expect: 1 }
       ]
-    : [{ sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }]
+    : [{ sql: `${insert} RETURNING ${json} AS record`, params, expect: 1 }, ...checks]
   const receipt = (): Receipt => ({
     before: [{ record: `(SELECT '' WHERE ${exists})`, params: found.params }],
     after: [{ record: recordAt(name, json, row.where), params: row.params }]

@@ -78,6 +78,7 @@ const refuse = async (t: Test, table: string, [status, code]: readonly [number, 
 
 const NOT_FOUND = [404, 'RECORD_NOT_FOUND'] as const
 const TAKEN = [409, 'UNIQUE_VIOLATION'] as const
+const OUTSIDE = [403, 'ROW_NOT_ALLOWED'] as const
 
 const withHeaders = (headers: Record<string, string>) => ({
   send: (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object | string) =>
@@ -96,6 +97,7 @@ const testUpdates = async (t: Test, table: string, method: 'PUT' | 'PATCH') => {
       withHeaders({ 'if-match': '"x"' }).send(method, `${url}/2${query}`, { n: 20 })
     )
     await refuse(t, table, TAKEN, () => send(method, `${url}/1${query}`, { code: 'two' }))
+    await refuse(t, table, OUTSIDE, () => send(method, `${url}/1${query}`, { owner: 'b' }))
   }
   t.match(dataOf(await send(method, `${url}/1?return=record`, { n: 10 })), { record: { id: 1, n: 10 } })
 }
@@ -187,6 +189,13 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
   createRecord: async (t, table) => {
     const url = `/data/${table}/records`
     await refuse(t, table, TAKEN, () => token.post(url, { id: 20, owner: 'a', code: 'two' }))
+    for (const owner of ['b', null])
+      await refuse(t, table, OUTSIDE, () => token.post(url, { id: 20, owner, code: 'twenty' }))
+    for (const values of [
+      { id: 3, owner: 'b' },
+      { id: 20, owner: 'b', code: 'twenty' }
+    ])
+      await refuse(t, table, OUTSIDE, () => token.post(`${url}?upsert=id`, values))
     const hidden = { id: 2, owner: 'a', code: 'two', n: 20 }
     for (const upsert of ['id', 'code']) {
       const send = (headers = {}) => withHeaders(headers).send('POST', `${url}?upsert=${upsert}`, hidden)
@@ -220,6 +229,11 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
     t.match(dataOf(await run({ op: 'create', values: { id: 2, code: 'x' }, onConflict: 'ignore' })), {
       results: [{ ignored: true }]
     })
+    await refuse(t, table, OUTSIDE, () => run({ op: 'create', values: { id: 20, owner: 'b' }, onConflict: 'ignore' }))
+    await refuse(t, table, OUTSIDE, () =>
+      run({ op: 'update', values: { owner: 'b' }, filter: { where: { id: { in: [1, 3] } } }, maxAffected: 9 })
+    )
+    await refuse(t, table, OUTSIDE, () => run({ op: 'upsert', values: { id: 3, owner: 'b' } }))
     const created = { op: 'create', values: { id: 8, owner: 'a', code: 'eight' } }
     const changed = { op: 'update', pk: { $result: 0, field: 'id' }, values: { n: 8 } }
     dataOf(await run(created, changed))

@@ -11,7 +11,14 @@ import type { Access } from '../access/access.ts'
 import { otherHasValue, tooManyAffected } from '../failures.ts'
 import { readFilter } from '../read/filter.ts'
 import { readAssignments } from './input.ts'
-import { type ChangedRows, changeOf, final, type Operation, type OperationFailure } from './operation.ts'
+import {
+  type ChangedRows,
+  changeOf,
+  explainWithRowCheck,
+  final,
+  type Operation,
+  type OperationFailure
+} from './operation.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
 /** The records to change. */
@@ -20,8 +27,9 @@ interface FilteredRecords {
   readonly maxAffected: number
 }
 
-/** The last statement changes the records. */
-const changesOf = (results: readonly WriteResult[]) => Number(results.at(-1)?.changes)
+/** `position`: of the statement that changes the records. A receipt has only its result. */
+const changesOf = (results: readonly WriteResult[], position: number) =>
+  Number((results[position] ?? results.at(-1))?.changes)
 
 const CHANGED_ROWS: Receipt = { after: [{ changes: CHANGES, params: [] }] }
 
@@ -56,28 +64,34 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
   /** @throws VALIDATION_FAILED */
   const updateFilteredOp = (access: Access, records: FilteredRecords, body: RecordBody): Operation<number> => {
     const sent = readAssignments(access, body)
+    const unit = updateFiltered({ ...records, table: access.table }, access.rows, sent, clock())
     return {
       table: access.table,
-      unit: updateFiltered({ ...records, table: access.table }, sent, clock()),
+      unit,
       change: changeOfFiltered(access, records, namesOf(sent)),
       countChange: null,
-      result: changesOf,
+      // A check of the changed records follows the change.
+      result: (results) => changesOf(results, unit.length - (access.rows ? 2 : 1)),
       receipt: () => CHANGED_ROWS,
       shown: null,
-      explain: explain({ access, sent }, records.maxAffected)
+      explain: explainWithRowCheck(unit, explain({ access, sent }, records.maxAffected))
     }
   }
 
-  const deleteFilteredOp = (access: Access, records: FilteredRecords): Operation<number> => ({
-    table: access.table,
-    unit: deleteFiltered({ ...records, table: access.table }),
-    change: changeOfFiltered(access, records, null),
-    countChange: (results) => -changesOf(results),
-    result: changesOf,
-    receipt: () => CHANGED_ROWS,
-    shown: null,
-    explain: explain({ access }, records.maxAffected)
-  })
+  const deleteFilteredOp = (access: Access, records: FilteredRecords): Operation<number> => {
+    const unit = deleteFiltered({ ...records, table: access.table })
+    const changes = (results: readonly WriteResult[]) => changesOf(results, unit.length - 1)
+    return {
+      table: access.table,
+      unit,
+      change: changeOfFiltered(access, records, null),
+      countChange: (results) => -changes(results),
+      result: changes,
+      receipt: () => CHANGED_ROWS,
+      shown: null,
+      explain: explain({ access }, records.maxAffected)
+    }
+  }
 
   return { readCondition, updateFilteredOp, deleteFilteredOp }
 }

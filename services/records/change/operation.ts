@@ -5,7 +5,7 @@ import type { Condition } from '../../sql/conditions.ts'
 import type { Param, Unit } from '../../sql/statement.ts'
 import type { Receipt } from '../../sql/unit-results.ts'
 import type { Access } from '../access/access.ts'
-import { otherHasValue } from '../failures.ts'
+import { otherHasValue, rowNotAllowed } from '../failures.ts'
 
 /** The failure of a unit, with the position relative to one of its operations. */
 export interface OperationFailure {
@@ -76,6 +76,16 @@ export const changeOf = (rows: ChangedRows): RecordChange => ({ kind: rows.colum
 
 /** Returns the diagnosis of an error that a retry would repeat. */
 export const final = (error: Error): Diagnosis => ({ mayRetry: false, error: () => error })
+
+/** Explains a unit that may check the changed record. `explain`: explains all other failures. */
+export const explainWithRowCheck = (unit: Unit<Param>, explain: Operation['explain']): Operation['explain'] => {
+  if (!unit.some(({ isRowCheck }) => isRowCheck)) return explain
+  return (caller, failure) => {
+    const { error, statement } = failure
+    const isOutside = error instanceof UnexpectedChanges && statement !== undefined && unit[statement]?.isRowCheck
+    return isOutside ? final(rowNotAllowed()) : explain(caller, failure)
+  }
+}
 
 /** Explains a unit that may begin with a check of unique values. `explain`: explains it without the check. */
 export const explainAfterCheck = (unit: Unit<Param>, explain: Operation['explain']): Operation['explain'] => {

@@ -37,6 +37,7 @@ import {
   changeOf,
   type Diagnosis,
   explainAfterCheck,
+  explainWithRowCheck,
   final,
   type Operation,
   type OperationFailure,
@@ -66,8 +67,8 @@ interface OperationOptions {
 
 /** Returns the record if a statement of the operation returns it. */
 const returnedRecord = (results: readonly WriteResult[]) => {
-  const record = results.find(({ rows }) => rows.length > 0)?.rows[0]?.record
-  return typeof record === 'string' ? record : undefined
+  const records = results.flatMap(({ rows }) => rows.map(({ record }) => record))
+  return records.find((record) => typeof record === 'string')
 }
 
 const shownBy = (access: Access, { returnsRecord = false }: ChangeOptions) => (returnsRecord ? access.columns : null)
@@ -153,11 +154,11 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       result: (results) => String(returnedRecord(results)),
       receipt: () => ({ after: [recordResult(row())] }),
       shown: access.columns,
-      explain: async (caller, { error, statement }) => {
+      explain: explainWithRowCheck([...before, ...unit], async (caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) return final(await explainViolation(caller, error, { access, sent }))
         if (statement !== before.length) return final(deletedByTrigger())
         return final(mustNotAbort(access.table) ? valueTaken() : ignoredByTrigger())
-      }
+      })
     }
   }
 
@@ -179,7 +180,9 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       result: recordIn,
       receipt: () => ({ after: [insertedResult(row())] }),
       shown: access.columns,
-      explain: async (caller, { error }) => final(await explainViolation(caller, error, { access, sent }))
+      explain: explainWithRowCheck(unit, async (caller, { error }) =>
+        final(await explainViolation(caller, error, { access, sent }))
+      )
     }
   }
 
@@ -206,7 +209,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       result: returnedRecord,
       receipt: () => ({ after: recordResults(access, access.statements.changedRow(key.params, unchanged), options) }),
       shown: shownBy(access, options),
-      explain: explainAfterCheck(unit, explain)
+      explain: explainWithRowCheck(unit, explainAfterCheck(unit, explain))
     }
   }
 
@@ -261,7 +264,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
       result: returnedRecord,
       receipt: () => ({ after: recordResults(access, access.statements.changedRow(key.params), options) }),
       shown: shownBy(access, options),
-      explain: explainAfterCheck(unit, explain)
+      explain: explainWithRowCheck(unit, explainAfterCheck(unit, explain))
     }
   }
 

@@ -16,7 +16,7 @@ import type { Access } from '../access/access.ts'
 import { findUniqueKey, type RequestedKey } from '../access/unique-keys.ts'
 import { alreadyExists, deletedByTrigger, ignoredByTrigger, otherKeyExists, valueTaken } from '../failures.ts'
 import { readNewRecord } from './input.ts'
-import { final, type Operation } from './operation.ts'
+import { explainWithRowCheck, final, type Operation } from './operation.ts'
 import { createViolations } from './violations.ts'
 
 export interface UpsertInput {
@@ -137,17 +137,17 @@ export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: Upse
       countChange: (results) => (isCreated(results) ? 1 : 0),
       result: (results) => ({
         created: isCreated(results),
-        record: String(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record)
+        record: String(results.findLast(({ rows }) => typeof rows[0]?.record === 'string')?.rows[0]?.record)
       }),
       receipt,
       // Without the right to read, the result has no values but those of the request and the key.
       shown: caller.mayRead(table.name) ? access.columns : null,
-      explain: async (_caller, { error, statement }) => {
+      explain: explainWithRowCheck([...before, ...unit], async (_caller, { error, statement }) => {
         if (!(error instanceof UnexpectedChanges)) {
           return final(await explainViolation(caller, error, { access, sent: assignments }))
         }
         return final(statement === before.length ? await ignored() : deletedByTrigger())
-      }
+      })
     }
   }
 
