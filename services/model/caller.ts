@@ -1,3 +1,4 @@
+import type { Claims } from '../../schemas/role.ts'
 import type { IntegerFormat } from '../../schemas/token.ts'
 
 /** The Idempotency-Key of a request: a request that is repeated with its key has no second effect. */
@@ -7,6 +8,12 @@ export interface RetryKey {
   readonly digest: string
   /** Called if the result is that of an earlier request. */
   readonly onReplay: () => void
+}
+
+/** The role of a key, with the claims of the key. Another object after each change of the key. */
+export interface KeyRole {
+  readonly id: number
+  readonly claims: Claims
 }
 
 /** The client of a service call, for one request. It is the first argument of each call that reads or writes. */
@@ -30,6 +37,8 @@ export interface Caller {
   confirmRight(): Promise<void>
   /** Whether the caller has the right to read the records of this table now. */
   mayRead(table: string): boolean
+  /** Absent for a caller that no role limits. */
+  readonly role?: KeyRole
   /** Absent without an Idempotency-Key. */
   readonly retryKey?: RetryKey
 }

@@ -1,5 +1,6 @@
 import type { ForeignKey } from '../../schemas/table.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
+import type { RegisteredTable } from '../model/table.ts'
 import type { Condition } from './conditions.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { RowCondition, Statement } from './statement.ts'
@@ -79,6 +80,32 @@ export const refersTo = (
     width: '0',
     tests: comparisons.length,
     comparisons,
+    isIndexable: false,
+    match: null
+  }
+}
+
+/**
+ * Returns the condition that a row of a table refers by a foreign key to a record that meets a condition. NULL refers to none.
+ * `+` removes the affinity of the field, so that SQLite compares as the foreign key does. `alias`: the name of the parent in
+ * `condition`.
+ */
+export const hasParent = (
+  { name }: Pick<RegisteredTable, 'name'>,
+  { fields, table, targetFields }: ForeignKey,
+  alias: string,
+  condition: Condition
+): Condition => {
+  const isParent = fields.map(
+    (field, index) => `${columnRef(alias, targetFields[index] as string)} = +${columnRef(name, field)}`
+  )
+  const where = [...isParent, condition.sql].join(' AND ')
+  return {
+    sql: `EXISTS (SELECT 1 FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${where})`,
+    params: condition.params,
+    width: '0',
+    tests: fields.length + condition.tests,
+    comparisons: [],
     isIndexable: false,
     match: null
   }

@@ -176,6 +176,19 @@ export const migrations: readonly (readonly string[])[] = [
       value TEXT NOT NULL,
       updated_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID`
+  ],
+  // `grants` and `claims`: JSON. A token has a role, or permissions.
+  [
+    `CREATE TABLE _rowhouse_roles (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+      grants TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL
+    ) STRICT`,
+    'ALTER TABLE _rowhouse_tokens ADD COLUMN role_id INTEGER REFERENCES _rowhouse_roles (id)',
+    "ALTER TABLE _rowhouse_tokens ADD COLUMN claims TEXT NOT NULL DEFAULT '{}'",
+    'CREATE INDEX _rowhouse_tokens_role_id ON _rowhouse_tokens (role_id)'
   ]
 ]
 

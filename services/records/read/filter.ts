@@ -8,6 +8,7 @@ import {
   operators
 } from '../../../schemas/query.ts'
 import { suggestName } from '../../../schemas/similar-names.ts'
+import type { ForeignKey } from '../../../schemas/table.ts'
 import { excerpt, invalid, pointer, type Violation } from '../../model/errors.ts'
 import { isJsonObject } from '../../model/json-object.ts'
 import { kindOf } from '../../model/kinds/kind-of.ts'
@@ -35,6 +36,7 @@ import {
   noneOf,
   onJoinedRecord
 } from '../../sql/conditions.ts'
+import { hasParent } from '../../sql/foreign-keys.ts'
 import type { Access } from '../access/access.ts'
 import type { Joins } from './joins.ts'
 
@@ -52,6 +54,15 @@ export interface ComparedColumns {
   readonly columns: ReadonlyMap<string, ComparedColumn>
   /** For names such as `customer.city`. Absent: conditions name columns of the table only. */
   readonly joinField?: Joins['joinField']
+  /** For rules of roles: returns the parent of a foreign key, or undefined. Absent: `via` is unknown. */
+  readonly findParent?: (fields: string) => Parent | undefined
+}
+
+/** The table to which a foreign key refers. */
+export interface Parent {
+  readonly key: ForeignKey
+  /** The columns of the parent, under an alias. */
+  readonly compared: ComparedColumns
 }
 
 const TEXT_HINT = '`contains`, `startsWith` and `endsWith` are for text fields.'
@@ -237,7 +248,19 @@ const createReader = (compared: ComparedColumns, what: string) => {
     return list.map((item, index) => readFilter(`${path}/${index}`, item, depth + 1))
   }
 
+  const readParent = (path: string, fields: string, rule: unknown): Condition => {
+    const parent = compared.findParent?.(fields)
+    if (!parent) throw unknownKey(path, fields, 'a foreign key of this table', undefined)
+    countCondition(path)
+    const condition = createReader(parent.compared, what).readFilter(path + pointer(fields), rule, 0)
+    return hasParent(compared.table, parent.key, parent.compared.table.name, condition)
+  }
+
+  const readVia = (path: string, value: unknown): Condition =>
+    allOf(entriesOf(path, value).map(([fields, rule]) => readParent(path, fields, rule)))
+
   const parts: Readonly<Record<string, (path: string, value: unknown, depth: number) => Condition>> = {
+    ...(compared.findParent && { via: readVia }),
     where: readWhere,
     all: (path, value, depth) => allOf(readList(path, value, depth)),
     any: (path, value, depth) => anyOf(readList(path, value, depth)),
@@ -277,6 +300,10 @@ export const readFilter = (
   const compared = { table, integers, columns, ...(joinField && { joinField }) }
   return createReader(compared, 'a field of this table').readFilter('/filter', filter, 0)
 }
+
+/** Returns the condition of a rule of a role, whose claims are replaced. @throws VALIDATION_FAILED */
+export const readRule = (compared: ComparedColumns, rule: unknown): Condition =>
+  createReader(compared, 'a field of this table').readFilter('/rows', rule, 0)
 
 /** Returns the condition of `having`. `compared`: the computed values. @throws VALIDATION_FAILED */
 export const readHaving = (compared: ComparedColumns, having: unknown): Condition =>

@@ -1,0 +1,196 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { documentedAs } from './documented.ts'
+import { CreatedAtSchema, DoneSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { Int64 } from './numbers.ts'
+import { operators } from './query.ts'
+
+/** Steps of `via` from a table to a parent. */
+export const MAX_VIA_DEPTH = 3
+/** Values of one claim. */
+export const MAX_CLAIM_VALUES = 100
+const MAX_GRANTS = 200
+const MAX_NAMES = 1000
+
+export const grantActions = ['read', 'create', 'update', 'delete', 'schema'] as const
+export type GrantAction = (typeof grantActions)[number]
+
+const GrantActionSchema = Type.Unsafe<GrantAction>({
+  type: 'string',
+  title: 'RoleAction',
+  enum: grantActions,
+  examples: ['read'],
+  description:
+    '`read`: list and read records, read the schema. `create`: create records. `update`: update and increment records. `delete`: delete records. `schema`: create tables, add fields.'
+})
+
+const CLAIM = '`{ "$claim": "name" }` stands for the value of a claim of the key.'
+
+const RuleConditionSchema = Type.Object(
+  Object.fromEntries(
+    Object.entries(operators).map(([name, { description, example }]) => [
+      name,
+      Type.Optional(Type.Unknown({ description, examples: [example] }))
+    ])
+  ),
+  {
+    title: 'RoleCondition',
+    description: `A condition on one field. With several operators, all of them must hold. ${CLAIM}`,
+    examples: [{ eq: { $claim: 'customer' } }],
+    ...strict
+  }
+)
+
+const RULE_TITLE = 'RoleRows'
+const RULE_EXAMPLE = { where: { customer_id: { eq: { $claim: 'customer' } }, state: { ne: 'archived' } } }
+
+/** A part of a rule is a rule. `$ref` is resolved only in the OpenAPI document. */
+const ruleRef = Type.Unsafe<object>({ $ref: `#/components/schemas/${RULE_TITLE}` })
+const rules = (description: string) =>
+  Type.Optional(Type.Array(ruleRef, { description, examples: [[{ where: { state: { eq: 'open' } } }]] }))
+
+const DocumentedRuleSchema = Type.Object(
+  {
+    where: Type.Optional(
+      Type.Unsafe<object>({
+        type: 'object',
+        description: 'A condition for each of these fields. All of them must hold. The key need not see the fields.',
+        additionalProperties: RuleConditionSchema,
+        examples: [RULE_EXAMPLE.where]
+      })
+    ),
+    via: Type.Optional(
+      Type.Unsafe<object>({
+        type: 'object',
+        description: `Foreign keys, and the rule that the record to which each refers must match. The name is the field, or the fields of a composite key, joined by commas. At most ${MAX_VIA_DEPTH} steps.`,
+        additionalProperties: ruleRef,
+        examples: [{ order_id: RULE_EXAMPLE }]
+      })
+    ),
+    all: rules('All of these rules match.'),
+    any: rules('At least one of these rules matches.'),
+    none: rules('None of these rules matches.')
+  },
+  {
+    title: RULE_TITLE,
+    description: 'The records that the grant opens, as a filter. All parts must match.',
+    examples: [RULE_EXAMPLE],
+    ...strict
+  }
+)
+
+/** The service checks a rule itself, because its fields and values are those of the tables. */
+const RuleSchema = documentedAs(
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
+  DocumentedRuleSchema
+)
+
+const names = (description: string, example: readonly string[]) =>
+  Type.Optional(Type.Array(Type.String(), { maxItems: MAX_NAMES, description, examples: [example] }))
+
+const GrantFieldsSchema = Type.Object(
+  {
+    read: names('The fields that exist for the key. The primary key is always one of them. Without it: all fields.', [
+      'id',
+      'state',
+      'total'
+    ]),
+    write: names('The fields that the key can set, also fields that it cannot read. Without it: all fields.', [
+      'state',
+      'note'
+    ])
+  },
+  { title: 'RoleFields', description: 'The fields that a grant opens.', ...strict }
+)
+
+const GrantSchema = Type.Object(
+  {
+    tables: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      minItems: 1,
+      maxItems: MAX_NAMES,
+      description:
+        'Names of tables, ignoring case. They need not exist yet. `*` stands for all tables without a grant of their own, except SQL views.',
+      examples: [['orders']]
+    }),
+    actions: Type.Array(GrantActionSchema, {
+      minItems: 1,
+      maxItems: grantActions.length,
+      description: 'The permitted actions.',
+      examples: [['read', 'update']]
+    }),
+    rows: Type.Optional(RuleSchema),
+    fields: Type.Optional(GrantFieldsSchema),
+    presets: Type.Optional(
+      Type.Unsafe<Readonly<Record<string, unknown>>>({
+        type: 'object',
+        additionalProperties: true,
+        description: `Values of fields in each record that the key creates. The key cannot send these fields. ${CLAIM}`,
+        examples: [{ customer_id: { $claim: 'customer' } }]
+      })
+    )
+  },
+  { title: 'RoleGrant', description: 'What a role opens in some tables.', ...strict }
+)
+export type Grant = Static<typeof GrantSchema>
+
+const nameExample = { examples: ['customer'] }
+const NameSchema = Type.String({ minLength: 1, maxLength: 100, description: 'Unique, ignoring case.', ...nameExample })
+const GrantsSchema = Type.Array(GrantSchema, {
+  maxItems: MAX_GRANTS,
+  description: 'For each table and action, one grant applies: one that names the table, or else one with `*`.'
+})
+const RoleIdSchema = Int64({ minimum: 1, description: 'Id of the role.', examples: [1] })
+
+const RoleSchema = Type.Object(
+  {
+    id: RoleIdSchema,
+    name: Type.String({ description: 'The name.', ...nameExample }),
+    grants: GrantsSchema,
+    warnings: Type.Array(Type.String(), {
+      description: 'Tables and fields that do not exist, and rules that open nothing. One sentence each.',
+      examples: [["There is no table 'ordrs' now. The grant opens it as soon as it is registered."]]
+    }),
+    tokens: Int64({ minimum: 0, description: 'Number of tokens with the role.', examples: [3] }),
+    created_at: CreatedAtSchema,
+    updated_at: UpdatedAtSchema
+  },
+  { title: 'Role', description: 'What keys with this role can see and change.', ...strict }
+)
+export const RoleEnvelope = Envelope('RoleEnvelope', RoleSchema)
+export const RolesEnvelope = Envelope('RoleListEnvelope', Type.Array(RoleSchema, { description: 'The roles.' }))
+export type Role = Static<typeof RoleSchema>
+
+export const NewRoleSchema = Type.Object(
+  { name: NameSchema, grants: GrantsSchema },
+  { title: 'RoleCreate', description: 'A new role.', ...strict }
+)
+export type NewRole = Static<typeof NewRoleSchema>
+
+export const RoleChangesSchema = Type.Object(
+  { name: Type.Optional(NameSchema), grants: Type.Optional(GrantsSchema) },
+  { title: 'RoleUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
+)
+export type RoleChanges = Static<typeof RoleChangesSchema>
+
+export const RoleRemovedEnvelope = Envelope('RoleRemovedEnvelope', DoneSchema)
+
+/** A text, an integer, or a list of them. */
+export type Claim = string | number | readonly (string | number)[]
+export type Claims = Readonly<Record<string, Claim>>
+
+const claimValue = { anyOf: [{ type: 'string', maxLength: 1000 }, { type: 'integer' }] }
+
+export const ClaimsSchema = documentedAs(
+  Type.Unsafe<Claims>({
+    type: 'object',
+    maxProperties: 50,
+    additionalProperties: {
+      anyOf: [...claimValue.anyOf, { type: 'array', maxItems: MAX_CLAIM_VALUES, items: claimValue }]
+    }
+  }),
+  Type.Unsafe<Claims>({
+    type: 'object',
+    description: `The values for \`$claim\` in the rules of the role: texts, integers, or lists of at most ${MAX_CLAIM_VALUES} of them.`,
+    additionalProperties: true,
+    examples: [{ customer: 17 }]
+  })
+)

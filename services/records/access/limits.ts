@@ -1,0 +1,131 @@
+import { type Claims, type Grant, MAX_VIA_DEPTH } from '../../../schemas/role.ts'
+import type { ForeignKey } from '../../../schemas/table.ts'
+import { DomainError, excerpt } from '../../model/errors.ts'
+import { foldName } from '../../model/names.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
+import type { Column, RegisteredTable, Registration } from '../../model/table.ts'
+import { checkValue } from '../../model/values.ts'
+import { withClaims } from '../../roles/grants.ts'
+import type { Condition, RowRule } from '../../sql/conditions.ts'
+import type { Assignment } from '../../sql/records.ts'
+import { type ComparedColumns, type Parent, readRule } from '../read/filter.ts'
+
+/** What a grant opens in a table, for the claims of one key. */
+export interface Limits {
+  /** null: all rows. */
+  readonly rows: RowRule | null
+  /** The columns that exist for the key. null: all. */
+  readonly readable: ReadonlySet<Column> | null
+  /** The columns that the key can set. null: all. */
+  readonly writable: ReadonlySet<Column> | null
+  /** What each new record gets. */
+  readonly presets: readonly Assignment[]
+  /** The tables that the rule reads, as they were. If one of them changes, the limits are made again. */
+  readonly parents: readonly RegisteredTable[]
+}
+
+/** Why a grant opens nothing in a table, as a sentence for administrators. */
+export class ClosedGrant extends Error {
+  override readonly name = 'ClosedGrant'
+}
+
+interface LimitsOptions {
+  readonly claims: Claims
+  /** Returns the registered table of this name, ignoring case. */
+  readonly findTable: (name: string) => Registration | undefined
+}
+
+/** Begins with the reserved prefix, so it hides no served table. */
+const ALIAS = '_rowhouse_via'
+
+const columnOf = ({ name: table, structure }: RegisteredTable, name: string): Column => {
+  const column = structure.columns.find((other) => foldName(other.name) === foldName(name))
+  if (!column) throw new ClosedGrant(`The table '${table}' has no field '${excerpt(name)}'.`)
+  return column
+}
+
+const readableOf = (table: RegisteredTable, names: readonly string[] | undefined) =>
+  names === undefined
+    ? null
+    : new Set([
+        ...table.structure.columns.filter(({ isPrimary }) => isPrimary),
+        ...names.map((name) => columnOf(table, name))
+      ])
+
+const writableOf = (table: RegisteredTable, names: readonly string[] | undefined) =>
+  names === undefined ? null : new Set(names.map((name) => columnOf(table, name)))
+
+const presetOf = (table: RegisteredTable, name: string, value: unknown): Assignment => {
+  const column = columnOf(table, name)
+  const checked: { value: SqlValue } | { violation: { message: string } } = checkValue(column, value, 'auto')
+  if ('violation' in checked) throw new ClosedGrant(`The preset '${excerpt(name)}' ${checked.violation.message}.`)
+  return [column, checked.value]
+}
+
+const namesOf = ({ fields }: ForeignKey) => fields.map(foldName).join(',')
+
+/** Returns the only foreign key with these fields. */
+const foreignKeyOf = ({ structure }: RegisteredTable, fields: string) => {
+  const keys = structure.foreignKeys.filter((key) => namesOf(key) === foldName(fields))
+  if (keys.length > 1) throw new ClosedGrant(`'${excerpt(fields)}' has two foreign keys, so \`via\` is ambiguous.`)
+  return keys[0]
+}
+
+/** Compiles a grant. @throws ClosedGrant if it opens nothing in the table for these claims */
+export const compileLimits = (
+  { rows, fields = {}, presets = {} }: Grant,
+  table: RegisteredTable,
+  { claims, findTable }: LimitsOptions
+): Limits => {
+  const missing = new Set<string>()
+  const rule = withClaims(rows, claims, missing)
+  const values = Object.entries(withClaims(presets, claims, missing) as object)
+  if (missing.size > 0)
+    throw new ClosedGrant(`The key has no claim ${[...missing].map((name) => `'${excerpt(name)}'`).join(', ')}.`)
+  const parents = new Set<RegisteredTable>()
+
+  const comparedIn = (name: string, { structure }: RegisteredTable, depth: number): ComparedColumns => ({
+    table: { name },
+    integers: 'auto',
+    columns: new Map(structure.columns.map((column) => [column.name, column])),
+    findParent: (foreignKey) => parentOf(table, foreignKey, depth)
+  })
+
+  const parentOf = (child: RegisteredTable, foreignKey: string, depth: number): Parent | undefined => {
+    if (depth === MAX_VIA_DEPTH) throw new ClosedGrant(`\`via\` has more than ${MAX_VIA_DEPTH} steps.`)
+    const key = foreignKeyOf(child, foreignKey)
+    const parent = key && findTable(key.table)
+    if (!key || !parent?.structure || parent.isOutdated) return undefined
+    parents.add(parent)
+    return { key, compared: comparedOfParent(parent, depth + 1) }
+  }
+
+  const comparedOfParent = (parent: RegisteredTable, depth: number): ComparedColumns => ({
+    ...comparedIn(`${ALIAS}_${depth}`, parent, depth),
+    findParent: (foreignKey) => parentOf(parent, foreignKey, depth)
+  })
+
+  const compileRule = (name: string): Condition => {
+    try {
+      return readRule(comparedIn(name, table, 0), rule)
+    } catch (error) {
+      if (error instanceof DomainError) throw new ClosedGrant(error.message)
+      throw error
+    }
+  }
+
+  const conditions = new Map<string, Condition>()
+  const rowRule: RowRule = ({ name }) => {
+    const known = conditions.get(name) ?? compileRule(name)
+    conditions.set(name, known)
+    return known
+  }
+  if (rule !== undefined) rowRule(table)
+  return {
+    rows: rule === undefined ? null : rowRule,
+    readable: readableOf(table, fields.read),
+    writable: writableOf(table, fields.write),
+    presets: values.map(([name, value]) => presetOf(table, name, value)),
+    parents: [...parents]
+  }
+}

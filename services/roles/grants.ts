@@ -1,0 +1,76 @@
+import type { Grant } from '../../schemas/role.ts'
+import type { TableAction } from '../model/actions.ts'
+import { invalid } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
+
+const EVERY_TABLE = '*'
+
+/** The grants of a role, by table and action. */
+export interface GrantIndex {
+  /** Whether a grant lists the action for any table. */
+  grants(action: TableAction): boolean
+  /** Returns the grant that applies to a table and an action. `isView`: `*` covers no SQL view. */
+  find(action: TableAction, table: string, isView: boolean): Grant | undefined
+}
+
+/** @throws VALIDATION_FAILED for two grants of the same table and action */
+export const assertDistinct = (grants: readonly Grant[]) => {
+  const seen = new Set<string>()
+  for (const [index, { tables, actions }] of grants.entries()) {
+    for (const action of actions) {
+      for (const name of new Set(tables.map(foldName))) {
+        const key = `${action} ${name}`
+        if (seen.has(key)) {
+          const message = `Two grants name the action '${action}' and the table '${name}'.`
+          throw invalid(
+            [{ path: `/grants/${index}/tables`, code: 'conflict', message }],
+            'Join the grants, or split the tables.'
+          )
+        }
+        seen.add(key)
+      }
+    }
+  }
+}
+
+export const indexGrants = (grants: readonly Grant[]): GrantIndex => {
+  const byAction = new Map<TableAction, Map<string, Grant>>()
+  for (const grant of grants) {
+    for (const action of grant.actions) {
+      const byTable = byAction.get(action) ?? new Map<string, Grant>()
+      byAction.set(action, byTable)
+      for (const name of grant.tables) byTable.set(foldName(name), grant)
+    }
+  }
+  return {
+    grants: (action) => byAction.has(action),
+    find: (action, table, isView) => {
+      const byTable = byAction.get(action)
+      return byTable?.get(foldName(table)) ?? (isView ? undefined : byTable?.get(EVERY_TABLE))
+    }
+  }
+}
+
+const claimName = (value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const entries = Object.entries(value)
+  const [name, claim] = entries[0] ?? []
+  return entries.length === 1 && name === '$claim' && typeof claim === 'string' ? claim : undefined
+}
+
+/** Replaces each `{ "$claim": "name" }` by the value of the claim. Adds the names of missing ones to `missing`. */
+export const withClaims = (
+  value: unknown,
+  claims: Readonly<Record<string, unknown>>,
+  missing: Set<string>
+): unknown => {
+  const name = claimName(value)
+  if (name !== undefined) {
+    if (Object.hasOwn(claims, name)) return claims[name]
+    missing.add(name)
+    return undefined
+  }
+  if (Array.isArray(value)) return value.map((item) => withClaims(item, claims, missing))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withClaims(item, claims, missing)]))
+}

@@ -1,0 +1,23 @@
+import type { NewRole, RoleChanges } from '../../schemas/role.ts'
+import type { Statement } from '../sql/statement.ts'
+
+export const listRoles: Statement = { sql: 'SELECT * FROM _rowhouse_roles ORDER BY id', params: [] }
+
+export const insertRole = ({ name, grants }: NewRole, now: number): Statement => ({
+  sql: 'INSERT INTO _rowhouse_roles (name, grants, created_at, updated_at) VALUES (?, ?, ?, ?) RETURNING *',
+  params: [name, JSON.stringify(grants), BigInt(now), BigInt(now)]
+})
+
+export const updateRole = (id: number, { name, grants }: RoleChanges, now: number): Statement => ({
+  sql: `UPDATE _rowhouse_roles SET name = coalesce(?, name), grants = coalesce(?, grants),
+    updated_at = max(?, updated_at + 1) WHERE id = ? RETURNING *`,
+  params: [name ?? null, grants ? JSON.stringify(grants) : null, BigInt(now), BigInt(id)],
+  expect: 1
+})
+
+/** Fails if a token has the role. */
+export const deleteRole = (id: number): Statement => ({
+  sql: 'DELETE FROM _rowhouse_roles WHERE id = ?',
+  params: [BigInt(id)],
+  expect: 1
+})

@@ -1,0 +1,132 @@
+import type { Grant, NewRole, RoleChanges } from '../../schemas/role.ts'
+import { auditRow, summaryOf } from '../audit/audit-row.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import { DomainError, excerpt, hasCode } from '../model/errors.ts'
+import type { Row } from '../model/sql-value.ts'
+import type { Unit } from '../sql/statement.ts'
+import { assertDistinct, type GrantIndex, indexGrants } from './grants.ts'
+import { deleteRole, insertRole, listRoles, updateRole } from './role-statements.ts'
+
+/** A role in memory. A change replaces the object. */
+export interface LiveRole {
+  readonly id: number
+  readonly name: string
+  readonly grants: readonly Grant[]
+  readonly index: GrantIndex
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+const roleNotFound = (id: number) => new DomainError('ROLE_NOT_FOUND', `There is no role with id ${id}.`)
+
+const roleExists = (name: string) =>
+  new DomainError('ROLE_EXISTS', `There is a role '${excerpt(name)}' already.`, { hint: 'Send another name.' })
+
+const roleInUse = ({ name }: LiveRole) =>
+  new DomainError('ROLE_IN_USE', `Tokens have the role '${excerpt(name)}'.`, {
+    hint: 'Revoke these tokens, or give them another role.'
+  })
+
+/** Returns no grants for an invalid text, which only another program can have written: then the role opens nothing. */
+const readGrants = (text: string): readonly Grant[] => {
+  try {
+    return JSON.parse(text) as readonly Grant[]
+  } catch {
+    return []
+  }
+}
+
+/** The boundary function that gives a row its type. The migrations define its columns. */
+const toRole = (row: Row): LiveRole => {
+  const grants = readGrants(row.grants as string)
+  return {
+    id: row.id as number,
+    name: row.name as string,
+    grants,
+    index: indexGrants(grants),
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number
+  }
+}
+
+/** Creates the service of roles. All of them are cached, as the tokens are. */
+export const createRoleService = ({ db, clock }: { db: Database; clock: Clock }) => {
+  let byId = new Map<number, LiveRole>()
+
+  const cache = (row: Row) => {
+    const role = toRole(row)
+    byId.set(role.id, role)
+    return role
+  }
+
+  const load = async () => {
+    byId = new Map((await db.read(listRoles)).map(toRole).map((role) => [role.id, role]))
+  }
+
+  const find = (id: number) => byId.get(id)
+
+  /** @throws ROLE_NOT_FOUND */
+  const read = (id: number): LiveRole => {
+    const role = byId.get(id)
+    if (!role) throw roleNotFound(id)
+    return role
+  }
+
+  const list = (): readonly LiveRole[] => [...byId.values()]
+
+  /** @throws ROLE_EXISTS, ROLE_NOT_FOUND */
+  const commit = async (unit: Unit, { id, name }: { readonly id?: number; readonly name: string }) => {
+    try {
+      return await db.write(unit)
+    } catch (error) {
+      if (hasCode(error, 'UNIQUE_VIOLATION')) throw roleExists(name)
+      if (!(error instanceof UnexpectedChanges) || id === undefined) throw error
+      // Another program has deleted it.
+      byId.delete(id)
+      throw roleNotFound(id)
+    }
+  }
+
+  /** @throws VALIDATION_FAILED, ROLE_EXISTS */
+  const create = async (caller: Caller, role: NewRole): Promise<LiveRole> => {
+    assertDistinct(role.grants)
+    const now = clock()
+    const entry = auditRow(caller, now, { action: 'role.create', target: role.name })
+    const [inserted] = await commit([insertRole(role, now), entry], role)
+    return cache(inserted?.rows[0] as Row)
+  }
+
+  /** With effect from the next request. @throws VALIDATION_FAILED, ROLE_NOT_FOUND, ROLE_EXISTS */
+  const change = async (caller: Caller, id: number, changes: RoleChanges): Promise<LiveRole> => {
+    const { name } = read(id)
+    if (changes.grants) assertDistinct(changes.grants)
+    const now = clock()
+    const entry = auditRow(caller, now, {
+      action: 'role.change',
+      target: name,
+      targetId: id,
+      summary: summaryOf(changes)
+    })
+    const [updated] = await commit([updateRole(id, changes, now), entry], { id, name: changes.name ?? name })
+    return cache(updated?.rows[0] as Row)
+  }
+
+  /** @throws ROLE_NOT_FOUND, ROLE_IN_USE */
+  const remove = async (caller: Caller, id: number) => {
+    const role = read(id)
+    const entry = auditRow(caller, clock(), { action: 'role.delete', target: role.name, targetId: id })
+    try {
+      await commit([deleteRole(id), entry], role)
+    } catch (error) {
+      if (hasCode(error, 'FOREIGN_KEY_VIOLATION')) throw roleInUse(role)
+      throw error
+    }
+    byId.delete(id)
+  }
+
+  return { load, list, read, find, create, change, remove }
+}
+
+export type RoleService = ReturnType<typeof createRoleService>
