@@ -37,7 +37,6 @@ import data from './routes/data/area.ts'
 import type { FirstAdmin } from './services/accounts/admins.ts'
 import type { HashingCost, VerifyPassword } from './services/accounts/passwords.ts'
 import type { Clock } from './services/model/clock.ts'
-import type { RowRuleOf } from './services/records/access/access.ts'
 import { createSettings, type Settings } from './services/settings/settings.ts'
 import { MAX_KEY_LENGTH } from './services/sql/keys.ts'
 
@@ -52,8 +51,6 @@ export interface AppOptions {
   readonly hashingCost?: HashingCost
   /** Verifies passwords in another process. */
   readonly verifyPassword?: VerifyPassword
-  /** Limits the rows of callers. Tests set it. */
-  readonly rowRuleOf?: RowRuleOf
   /** false: does not create the first administrator. */
   readonly createsFirstAdmin?: boolean
   /** Called when the engine has failed. The process should end then. */
@@ -103,7 +100,7 @@ const administration = async (fastify: FastifyInstance) => {
 
 /** Registers all plugins and routes, in order. Returns the function that stores the first administrator. */
 const register = async (app: App, opening: Opening, options: AppOptions) => {
-  const { config, clock = Date.now, hashingCost, verifyPassword, rowRuleOf, createsFirstAdmin = true } = options
+  const { config, clock = Date.now, hashingCost, verifyPassword, createsFirstAdmin = true } = options
   const { ADMIN_NAME: name, ADMIN_PASSWORD: password } = config
   app.decorate('config', config)
   app.decorate('clock', clock)
@@ -116,7 +113,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(validation)
   await app.register(allowedMethods)
   await app.register(database, { opening })
-  await app.register(services, { hashingCost, verifyPassword, rowRuleOf })
+  await app.register(services, { hashingCost, verifyPassword })
   await app.register(catchUp)
   await app.register(backups)
   // A thread hashes the password while the other plugins are registered.

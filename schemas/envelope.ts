@@ -31,6 +31,7 @@ const idParams = (description: string) => Type.Object({ id: idSchema(description
 
 export const TableIdSchema = idSchema('Id of the table.')
 export const TableIdParamsSchema = idParams('Id of the table.')
+export const RoleIdParamsSchema = idParams('Id of the role.')
 export const TokenIdParamsSchema = idParams('Id of the token.')
 export const AdminIdParamsSchema = idParams('Id of the administrator.')
 

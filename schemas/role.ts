@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
-import { CreatedAtSchema, DoneSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
+import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
 import { Int64 } from './numbers.ts'
 import { operators } from './query.ts'
 
@@ -145,10 +145,6 @@ const RoleSchema = Type.Object(
     id: RoleIdSchema,
     name: Type.String({ description: 'The name.', ...nameExample }),
     grants: GrantsSchema,
-    warnings: Type.Array(Type.String(), {
-      description: 'Tables and fields that do not exist, and rules that open nothing. One sentence each.',
-      examples: [["There is no table 'ordrs' now. The grant opens it as soon as it is registered."]]
-    }),
     tokens: Int64({ minimum: 0, description: 'Number of tokens with the role.', examples: [3] }),
     created_at: CreatedAtSchema,
     updated_at: UpdatedAtSchema
@@ -170,8 +166,6 @@ export const RoleChangesSchema = Type.Object(
   { title: 'RoleUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
 )
 export type RoleChanges = Static<typeof RoleChangesSchema>
-
-export const RoleRemovedEnvelope = Envelope('RoleRemovedEnvelope', DoneSchema)
 
 /** A text, an integer, or a list of them. */
 export type Claim = string | number | readonly (string | number)[]

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { CreatedAtSchema, DoneSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
 import { Int64, NullableInt64 } from './numbers.ts'
+import { ClaimsSchema } from './role.ts'
 
 const MAX_ENTRIES = 1000
 
@@ -75,6 +76,24 @@ const TokenIdSchema = Int64({ description: 'Id of the token.', examples: [2] })
 const StoredNameSchema = Type.String({ description: 'Name for display.', ...nameExample })
 const ActiveSchema = Type.Boolean({ description: 'false: requests with the token get 401.', examples: [true] })
 
+const roleExample = { examples: ['customer'] }
+const RoleNameSchema = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'Name of the role, instead of permissions.',
+  ...roleExample
+})
+const NullableRoleSchema = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: 'Name of the role, instead of permissions. null: the token has no role.',
+  ...roleExample
+})
+const StoredRoleSchema = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: 'Name of the role. null: the permissions say what the token opens.',
+  ...roleExample
+})
+
 const PrefixSchema = Type.String({
   description: 'The first characters of the token, then asterisks.',
   examples: ['rh_4c1d********']
@@ -86,6 +105,8 @@ const TokenSchema = Type.Object(
     name: StoredNameSchema,
     token_prefix: PrefixSchema,
     permissions: PermissionsSchema,
+    role: StoredRoleSchema,
+    claims: ClaimsSchema,
     integers: IntegerFormatSchema,
     is_active: ActiveSchema,
     expires_at: StoredExpirySchema,
@@ -138,7 +159,9 @@ export type IssuedToken = Static<typeof IssuedTokenSchema>
 export const NewTokenSchema = Type.Object(
   {
     name: NameSchema,
-    permissions: PermissionsSchema,
+    permissions: Type.Optional(PermissionsSchema),
+    role: Type.Optional(RoleNameSchema),
+    claims: Type.Optional(ClaimsSchema),
     expiresAt: Type.Optional(NewExpirySchema),
     integers: Type.Optional(IntegerFormatSchema)
   },
@@ -150,6 +173,8 @@ export const TokenChangesSchema = Type.Object(
   {
     name: Type.Optional(NameSchema),
     permissions: Type.Optional(PermissionsSchema),
+    role: Type.Optional(NullableRoleSchema),
+    claims: Type.Optional(ClaimsSchema),
     isActive: Type.Optional(ActiveSchema),
     expiresAt: Type.Optional(ExpirySchema),
     integers: Type.Optional(IntegerFormatSchema)

@@ -55,6 +55,7 @@ const tags = [
   { name: 'tables', description: 'Registered tables, with their fields, labels and flags. For administrators.' },
   { name: 'records', description: 'Records of a table, with the hidden fields. For administrators.' },
   { name: 'tokens', description: 'Access tokens for programs. For administrators.' },
+  { name: 'roles', description: 'What tokens with a role can see and change. For administrators.' },
   { name: 'admins', description: 'Accounts of administrators. For administrators.' },
   { name: 'audit', description: 'Who changed what. For administrators.' },
   { name: 'backups', description: 'Backups of the database. For administrators.' },

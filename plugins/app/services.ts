@@ -13,7 +13,9 @@ import { createFailedLogins, type FailedLogins } from '../../services/audit/fail
 import { type AuditRead, createReadAudit } from '../../services/audit/read-audit.ts'
 import type { RestoreReload } from '../../services/backups/backups.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
-import { type AccessOf, createAccessOf, type RowRuleOf } from '../../services/records/access/access.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
+import { type AccessOf, createAccessOf } from '../../services/records/access/access.ts'
+import { createKeyRights } from '../../services/records/access/key-rights.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
@@ -23,6 +25,7 @@ import { createScans } from '../../services/records/read/scans.ts'
 import { createSearch } from '../../services/records/read/search.ts'
 import { createTotals } from '../../services/records/read/totals.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
+import { createRoleService, type LiveRole, type RoleService } from '../../services/roles/roles.ts'
 import { createStoredSettings, type StoredSettings } from '../../services/settings/stored-settings.ts'
 import { upgradeChoices } from '../../services/tables/registry/choices-upgrade.ts'
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
@@ -41,6 +44,7 @@ declare module 'fastify' {
     tableFiles: TableFileService
     admins: AdminService
     sessions: SessionService
+    roles: RoleService
     tokens: TokenService
     storedSettings: StoredSettings
     audit: AuditService
@@ -56,7 +60,6 @@ declare module 'fastify' {
 interface ServicesOptions {
   readonly hashingCost?: HashingCost | undefined
   readonly verifyPassword?: VerifyPassword | undefined
-  readonly rowRuleOf?: RowRuleOf | undefined
 }
 
 const RELOAD_RETRY_MS = 1000
@@ -118,6 +121,11 @@ const logInvalidSetting =
       'A stored setting is invalid. The default is used. Set it again: PUT /admin/settings.'
     )
 
+const logClosedGrant =
+  ({ log }: FastifyInstance) =>
+  ({ name: role }: LiveRole, { name: table }: RegisteredTable, reason: string) =>
+    log.warn({ role, table, reason }, 'A grant of the role opens nothing in the table.')
+
 /** Returns a function that logs only its first call: a full disk must not fill with log lines. */
 const logOnce = ({ log }: FastifyInstance) => {
   let isLogged = false
@@ -129,7 +137,7 @@ const logOnce = ({ log }: FastifyInstance) => {
 
 /** Creates the services, in the order of their dependencies. */
 export default fp<ServicesOptions>(
-  async (fastify, { hashingCost, verifyPassword, rowRuleOf }) => {
+  async (fastify, { hashingCost, verifyPassword }) => {
     const { config, settings, clock, database: db } = fastify
     const registry = createTableRegistry(db)
     const totals = createTotals({ db, isCountable: registry.isCountable })
@@ -140,12 +148,16 @@ export default fp<ServicesOptions>(
     const { hasTriggers, hasUpdateEffects, effectsOf } = registry
     const onBuildFailure = (table: string, error: unknown) =>
       fastify.log.error({ err: error, table }, 'The search index could not be built. Retrying.')
-    const tokens = createTokenService({ db, clock })
+    const roles = createRoleService({ db, clock })
+    fastify.decorate('roles', roles)
+    const findTable = (name: string) => tables.find(name)
+    const keyRights = createKeyRights({ findRole: roles.find, findTable, onClosed: logClosedGrant(fastify) })
+    const tokens = createTokenService({ db, clock, roles, scopeOf: keyRights.scopeOf })
     fastify.decorate('tokens', tokens)
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
     const maxPageSize = () => settings.get('maxPageSize')
     fastify.decorate('tables', tables)
-    const accessOf = createAccessOf(db.dialect, rowRuleOf)
+    const accessOf = createAccessOf(db.dialect, keyRights.limitsOf)
     fastify.decorate('accessOf', accessOf)
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))
@@ -188,7 +200,7 @@ export default fp<ServicesOptions>(
           'A table of the registry is unusable. Unregister it, then import it again.'
         )
     }
-    const load = () => Promise.all([loadTables(), tokens.load(), storedSettings.load()])
+    const load = () => Promise.all([loadTables(), roles.load(), tokens.load(), storedSettings.load()])
     await upgradeChoices(db)
     await load()
     db.onExternalCommit(totals.clear)
@@ -196,7 +208,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('reloadAfterRestore', {
       access: (includesAccess) => {
         if (includesAccess) memorySessions.endAll()
-        return tokens.load()
+        return Promise.all([roles.load(), tokens.load()])
       },
       all: async () => {
         // A backup of an older version has older choices, which `migrate` does not change.

@@ -35,6 +35,8 @@ declare module 'fastify' {
     readonly table: RegisteredTable
     [TOKEN]: LiveToken | null
     [TABLE]: RegisteredTable | null
+    /** All actions that the request needs on its table. @throws on routes without an action */
+    readonly actions: readonly TableAction[]
     /** The actions whose rights were checked; null before the check, and on routes without an action. */
     [ACTIONS]: RouteActions | null
   }
@@ -85,14 +87,19 @@ const namesInBody = (request: FastifyRequest): TableNames => {
   return { stored: name, requested: name }
 }
 
+const neededBy = (request: FastifyRequest, { action, furtherActions }: RouteActions) => [
+  action,
+  ...furtherActions(request)
+]
+
 /** Checks the rights to all actions that the request needs. @throws ACTION_NOT_ALLOWED */
 const authorizeAll = (
   request: FastifyRequest,
   token: LiveToken,
-  { action, furtherActions }: RouteActions,
+  actions: RouteActions,
   { stored, requested }: TableNames
 ) => {
-  for (const needed of [action, ...furtherActions(request)]) authorize(token, needed, stored, requested)
+  for (const needed of neededBy(request, actions)) authorize(token, needed, stored, requested)
 }
 
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
@@ -125,6 +132,12 @@ export default fp<TokenAuthOptions>(
     fastify.decorateRequest('table', {
       getter() {
         return requireHook(this[TABLE], 'requireAction')
+      }
+    })
+
+    fastify.decorateRequest('actions', {
+      getter() {
+        return neededBy(this, requireHook(this[ACTIONS], 'requireAction'))
       }
     })
 
@@ -163,6 +176,7 @@ export default fp<TokenAuthOptions>(
         confirmRight(request)
       },
       confirmRight: async () => confirmRight(request),
+      ...(request.token.role && { role: request.token.role }),
       mayRead: (table) => tokens.current(request.token).scope.allows('read', table)
     })
 

@@ -10,6 +10,7 @@ import fields from './fields.ts'
 import importLog from './import-log.ts'
 import indexes from './indexes.ts'
 import { adminRecords } from './records.ts'
+import roles from './roles.ts'
 import settings from './settings.ts'
 import status from './status.ts'
 import tableFiles from './table-files.ts'
@@ -34,6 +35,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(importLog, { prefix: '/imports' })
   await fastify.register(batch, { prefix: '/batch' })
   await fastify.register(tokens, { prefix: '/tokens' })
+  await fastify.register(roles, { prefix: '/roles' })
   await fastify.register(backupUploads, { prefix: '/backups' })
   await fastify.register(backups, { prefix: '/backups' })
   await fastify.register(admins, { prefix: '/admins' })

@@ -9,7 +9,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, accessOf, config } = fastify
 
   const tablesOf = (caller: Caller): BatchTables => ({
-    open: (name) => accessOf(caller, tables.getByPath(name))
+    open: (name) => accessOf(caller, tables.getByPath(name), [])
   })
 
   fastify.post(

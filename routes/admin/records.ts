@@ -19,6 +19,6 @@ export const adminRecords: RecordArea = {
   recordsPath: ({ id }) => `/admin/tables/${id}/data`,
   accessTo: (request) => {
     const { tables, accessOf } = request.server
-    return accessOf(request.caller, tables.get(tableId(request)))
+    return accessOf(request.caller, tables.get(tableId(request)), [])
   }
 }

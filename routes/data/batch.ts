@@ -39,7 +39,7 @@ const createTokenTables = ({ tables, tokens, accessOf }: FastifyInstance, { call
     open: (name, actions) => {
       const used = use(name, find(name, actions))
       for (const action of actions) used.actions.add(action)
-      return accessOf(caller, used.table)
+      return accessOf(caller, used.table, actions)
     }
   }
 

@@ -58,9 +58,9 @@ const incrementRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation,
       config
     },
-    async ({ caller, table, query, body }, reply) => {
+    async ({ caller, table, actions, query, body }, reply) => {
       const options = changeOptions(reply, query)
-      return okChanged(reply, await records.increment(caller, accessOf(caller, table), body, options))
+      return okChanged(reply, await records.increment(caller, accessOf(caller, table, actions), body, options))
     }
   )
 
@@ -77,10 +77,13 @@ const incrementRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       preValidation,
       config
     },
-    async ({ caller, table, params, url, query, body }, reply) => {
+    async ({ caller, table, actions, params, url, query, body }, reply) => {
       const options = changeOptions(reply, query)
       const pk = pathKey(table, params.pk, parentPath(url))
-      return okChanged(reply, await records.increment(caller, accessOf(caller, table), { ...body, pk }, options))
+      return okChanged(
+        reply,
+        await records.increment(caller, accessOf(caller, table, actions), { ...body, pk }, options)
+      )
     }
   )
 }

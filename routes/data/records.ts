@@ -12,5 +12,5 @@ export const tokenRecords: RecordArea = {
   recheckErrors: TOKEN_READ_ERRORS,
   setsReadOnly: false,
   recordsPath: ({ name }) => `/data/${encodeURIComponent(name)}/records`,
-  accessTo: ({ server, caller, table }) => server.accessOf(caller, table)
+  accessTo: ({ server, caller, table, actions }) => server.accessOf(caller, table, actions)
 }

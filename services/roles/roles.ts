@@ -4,6 +4,7 @@ import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Unit } from '../sql/statement.ts'
 import { assertDistinct, type GrantIndex, indexGrants } from './grants.ts'
@@ -67,6 +68,8 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
 
   const find = (id: number) => byId.get(id)
 
+  const findByName = (name: string) => [...byId.values()].find((role) => foldName(role.name) === foldName(name))
+
   /** @throws ROLE_NOT_FOUND */
   const read = (id: number): LiveRole => {
     const role = byId.get(id)
@@ -126,7 +129,7 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
     byId.delete(id)
   }
 
-  return { load, list, read, find, create, change, remove }
+  return { load, list, read, find, findByName, create, change, remove }
 }
 
 export type RoleService = ReturnType<typeof createRoleService>

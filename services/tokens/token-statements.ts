@@ -1,4 +1,4 @@
-import type { NewToken, TokenChanges } from '../../schemas/token.ts'
+import type { NewToken, Permissions, TokenChanges } from '../../schemas/token.ts'
 import type { Statement } from '../sql/statement.ts'
 
 export const listTokens: Statement = { sql: 'SELECT * FROM _rowhouse_tokens ORDER BY id', params: [] }
@@ -11,14 +11,25 @@ interface StoredSecret {
   readonly tokenPrefix: string
 }
 
+interface StoredToken extends NewToken {
+  readonly permissions: Permissions
+  readonly roleId: number | null
+}
+
+/** `roleId`: undefined if it stays. */
+interface StoredChanges extends TokenChanges {
+  readonly roleId: number | null | undefined
+}
+
 export const insertToken = (
   { digest, tokenPrefix }: StoredSecret,
-  { name, permissions, expiresAt, integers = 'auto' }: NewToken,
+  { name, permissions, roleId, claims = {}, expiresAt, integers = 'auto' }: StoredToken,
   now: number
 ): Statement => ({
   sql: `INSERT INTO _rowhouse_tokens
-    (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at, integers)
-    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?, ?) RETURNING *`,
+    (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at, integers,
+      role_id, claims)
+    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?, ?, ?, ?) RETURNING *`,
   params: [
     name,
     digest,
@@ -27,13 +38,15 @@ export const insertToken = (
     toInteger(expiresAt),
     BigInt(now),
     BigInt(now),
-    integers
+    integers,
+    toInteger(roleId),
+    JSON.stringify(claims)
   ]
 })
 
 export const updateToken = (
   id: number,
-  { name, permissions, isActive, expiresAt, integers }: TokenChanges,
+  { name, permissions, roleId, claims, isActive, expiresAt, integers }: StoredChanges,
   now: number
 ): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET
@@ -42,6 +55,8 @@ export const updateToken = (
     is_active = coalesce(?, is_active),
     expires_at = iif(?, ?, expires_at),
     integers = coalesce(?, integers),
+    role_id = iif(?, ?, role_id),
+    claims = coalesce(?, claims),
     updated_at = max(?, updated_at + 1)
     WHERE id = ? RETURNING *`,
   expect: 1,
@@ -52,6 +67,9 @@ export const updateToken = (
     toInteger(expiresAt !== undefined),
     toInteger(expiresAt),
     integers ?? null,
+    toInteger(roleId !== undefined),
+    toInteger(roleId),
+    claims ? JSON.stringify(claims) : null,
     BigInt(now),
     BigInt(id)
   ]

@@ -1,12 +1,15 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { Claims } from '../../schemas/role.ts'
 import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
-import type { Caller } from '../model/caller.ts'
+import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError, invalid } from '../model/errors.ts'
+import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
+import type { KeyRights } from '../records/access/key-rights.ts'
+import type { RoleService } from '../roles/roles.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import type { Unit } from '../sql/statement.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
@@ -21,6 +24,8 @@ export interface LiveToken {
   readonly digest: string
   readonly tokenPrefix: string
   readonly permissions: Permissions
+  /** null: the permissions say what the token opens. */
+  readonly role: KeyRole | null
   readonly scope: Scope
   readonly isActive: boolean
   readonly expiresAt: number | null
@@ -84,17 +89,30 @@ const readPermissions = (text: string) => {
   }
 }
 
+/** Claims that are no JSON, which only another program can have written, are missing: rules that need one open nothing. */
+const readRole = ({ role_id, claims }: Row): KeyRole | null => {
+  if (role_id === null) return null
+  try {
+    return { id: role_id as number, claims: JSON.parse(claims as string) }
+  } catch {
+    return { id: role_id as number, claims: {} }
+  }
+}
+
 const NO_PERMISSIONS = { tables: [], actions: [] }
 
 /** The boundary function that gives a row its type. The migrations define its columns. */
-const toEntry = (row: Row): Entry => {
+const toEntry = (row: Row, scopeOf: KeyRights['scopeOf']): Entry => {
   const readable = readPermissions(row.permissions as string)
+  const role = readRole(row)
   return {
     id: row.id as number,
     name: row.name as string,
     digest: row.digest as string,
     tokenPrefix: row.token_prefix as string,
     ...(readable ?? { permissions: NO_PERMISSIONS, scope: createScope(NO_PERMISSIONS) }),
+    ...(role && { scope: scopeOf(role) }),
+    role,
     isActive: row.is_active === 1 && readable !== null,
     expiresAt: row.expires_at as number | null,
     integers: row.integers as IntegerFormat,
@@ -105,11 +123,13 @@ const toEntry = (row: Row): Entry => {
   }
 }
 
-const toToken = (token: LiveToken): Token => ({
+const toToken = (token: LiveToken, roleName: string | null): Token => ({
   id: token.id,
   name: token.name,
   token_prefix: token.tokenPrefix,
   permissions: token.permissions,
+  role: roleName,
+  claims: token.role?.claims ?? {},
   integers: token.integers,
   is_active: token.isActive,
   expires_at: token.expiresAt,
@@ -120,11 +140,43 @@ const toToken = (token: LiveToken): Token => ({
 
 const isLive = ({ isActive, expiresAt }: LiveToken, now: number) => isActive && (expiresAt === null || now < expiresAt)
 
+interface TokenServiceOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly roles: Pick<RoleService, 'find' | 'findByName'>
+  readonly scopeOf: KeyRights['scopeOf']
+}
+
+/** What a request changes of the role of a token. Absent properties stay. */
+interface RoleInput {
+  readonly role?: string | null
+  readonly claims?: Claims
+  readonly permissions?: Permissions
+}
+
+const PERMISSIONS_REQUIRED = {
+  path: '/permissions',
+  code: 'required',
+  message: "'permissions' is required for a token without a role."
+}
+
+const hasPermissions = ({ tables, actions }: Permissions) => tables.length > 0 || actions.length > 0
+
+/** @throws VALIDATION_FAILED for a token with a role and permissions, or with claims and no role */
+const checkRoleOrPermissions = (roleId: number | null, { permissions, claims = {} }: RoleInput) => {
+  if (roleId !== null && permissions && hasPermissions(permissions)) {
+    const message = "A token has a 'role' or 'permissions', not both."
+    throw invalid([{ path: '/permissions', code: 'conflict', message }])
+  }
+  if (roleId !== null || Object.keys(claims).length === 0) return
+  throw invalid([{ path: '/claims', code: 'conflict', message: "'claims' are for a token with a 'role'." }])
+}
+
 /**
  * Creates the service of access tokens. All of them are cached, because every request to /data needs one. A change
  * updates the cache in the step that acknowledges its commit, so the next request sees it.
  */
-export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }) => {
+export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOptions) => {
   let byId = new Map<number, Entry>()
   let byDigest = new Map<string, Entry>()
 
@@ -136,7 +188,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   }
 
   const cache = (row: Row) => {
-    const entry = withLatestUse(toEntry(row))
+    const entry = withLatestUse(toEntry(row, scopeOf))
     byId.set(entry.id, entry)
     byDigest.set(entry.digest, entry)
     return entry
@@ -160,26 +212,41 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
    */
   const load = async () => {
     const rows = await db.read(listTokens)
-    const entries = rows.map(toEntry).map(withLatestUse)
+    const entries = rows.map((row) => withLatestUse(toEntry(row, scopeOf)))
     byId = new Map(entries.map((entry) => [entry.id, entry]))
     byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
   }
 
-  const list = (): Token[] => [...byId.values()].map(toToken)
+  const show = (token: LiveToken) => toToken(token, token.role && (roles.find(token.role.id)?.name ?? null))
+
+  const list = (): Token[] => [...byId.values()].map(show)
+
+  /** @throws VALIDATION_FAILED */
+  const roleIdOf = (name: string): number => {
+    const role = roles.findByName(name)
+    if (role) return role.id
+    throw invalid([{ path: '/role', code: 'unknown', message: `There is no role '${excerpt(name)}'.` }])
+  }
+
+  /** Returns the number of tokens with a role. */
+  const countOf = (roleId: number) => [...byId.values()].filter(({ role }) => role?.id === roleId).length
 
   /** @throws TOKEN_NOT_FOUND */
-  const read = (id: number): Token => toToken(find(id))
+  const read = (id: number): Token => show(find(id))
 
   /** The only result that contains the secret. Only its digest is stored. */
   const issue = async (caller: Caller, token: NewToken): Promise<IssuedToken> => {
     const now = clock()
     checkNewExpiry(token.expiresAt, now)
+    const roleId = token.role == null ? null : roleIdOf(token.role)
+    checkRoleOrPermissions(roleId, token)
+    if (roleId === null && !token.permissions) throw invalid([PERMISSIONS_REQUIRED])
     const secret = generateSecret()
     const stored = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
-    const { permissions: granted, expiresAt: end = null } = token
-    const summary = { tokenPrefix: stored.tokenPrefix, permissions: granted, expiresAt: end }
+    const { permissions: granted = NO_PERMISSIONS, role: roleName, expiresAt: end = null } = token
+    const summary = { tokenPrefix: stored.tokenPrefix, permissions: granted, role: roleName, expiresAt: end }
     const [inserted] = await db.write([
-      insertToken(stored, token, now),
+      insertToken(stored, { ...token, permissions: granted, roleId }, now),
       auditRow(caller, now, { action: 'token.issue', target: token.name, summary })
     ])
     const { id, name, tokenPrefix, permissions, expiresAt } = cache(inserted?.rows[0] as Row)
@@ -206,10 +273,13 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
   const change = async (caller: Caller, id: number, changes: TokenChanges) => {
     checkExpiry(changes.expiresAt)
     const token = find(id)
-    const summary = { ...summaryOf(changes), permissions: changes.permissions }
+    const roleId = changes.role == null ? changes.role : roleIdOf(changes.role)
+    const after = roleId === undefined ? (token.role?.id ?? null) : roleId
+    checkRoleOrPermissions(after, { permissions: token.permissions, ...changes })
+    const summary = { ...summaryOf(changes), permissions: changes.permissions, role: changes.role }
     const now = clock()
     const [updated] = await commit(token, [
-      updateToken(id, changes, now),
+      updateToken(id, { ...changes, roleId }, now),
       auditRow(caller, now, { action: 'token.change', target: token.name, targetId: id, summary })
     ])
     cache(updated?.rows[0] as Row)
@@ -269,7 +339,7 @@ export const createTokenService = ({ db, clock }: { db: Database; clock: Clock }
     apply: (rows) => rows.map((row) => toNamingToken(cache(row)))
   }
 
-  return { load, list, read, issue, change, revoke, authenticate, current, flush, names }
+  return { load, list, countOf, read, issue, change, revoke, authenticate, current, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

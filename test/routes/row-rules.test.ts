@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap'
 import type { ErrorCode } from '../../schemas/error.ts'
-import type { RowRuleOf } from '../../services/records/access/access.ts'
-import { compare } from '../../services/sql/conditions.ts'
 import {
   asAdmin,
-  asToken,
+  bearer,
+  client,
   createDatabase,
   dataOf,
   expectError,
@@ -41,11 +40,7 @@ const file = createDatabase(
    CREATE TRIGGER logged_update AFTER UPDATE OF n ON logged BEGIN UPDATE logged SET log = log || 'u' WHERE id = new.id; END;`
 )
 
-/** Tokens can read and change only the records whose owner is 'a'. */
-const rowRuleOf: RowRuleOf = ({ kind }) =>
-  kind === 'token' ? (table) => compare(table, { name: 'owner' }, 'eq', 'a') : null
-
-const app = await startApp(t, { env: { DATABASE: file }, rowRuleOf })
+const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const ids = new Map<string, number>()
 for (const name of names) ids.set(name, (await importTable(admin, name)).id)
@@ -53,7 +48,12 @@ const searched = `/admin/tables/${ids.get('searched')}`
 dataOf(await admin.put(searched, { searchIndex: true }))
 while (dataOf(await admin.get(searched)).searchIndex.state === 'building')
   await new Promise((resolve) => setTimeout(resolve, 10))
-const token = await asToken(app, admin)
+/** Tokens of the role can read and change only the records whose owner is that of their claim. */
+const rows = { where: { owner: { eq: { $claim: 'owner' } } } }
+const grants = [{ tables: ['*'], actions: ['read', 'create', 'update', 'delete'], rows }]
+dataOf(await admin.post('/admin/roles', { name: 'owner', grants }))
+const issued = dataOf(await admin.post('/admin/tokens', { name: 'Ann', role: 'owner', claims: { owner: 'a' } }))
+const token = client(app, bearer(issued.token))
 const external = openServed(t, file, { readonly: true })
 
 interface Stored {

@@ -10,8 +10,8 @@ import { createTotals } from '../../services/records/read/totals.ts'
 import { createRecordService } from '../../services/records/records.ts'
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
-import { createTokenService } from '../../services/tokens/tokens.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
+import { createTokenService } from './token-service.ts'
 
 /** A token, which does not see hidden fields. */
 export const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1 }
@@ -38,7 +38,7 @@ export const startServices = async (t: Test, schema: string) => {
     onBuildFailure: () => {}
   })
   const { hasTriggers, hasUpdateEffects, effectsOf } = registry
-  const accessOf = createAccessOf(db.dialect)
+  const accessOf = createAccessOf(db.dialect, () => null)
   const readableBy = createReadableBy({ accessOf, findTable: tables.find })
   const cursors = createCursors('the secret of the tests')
   const facts = { hasTriggers, hasUpdateEffects, effectsOf }
@@ -51,7 +51,7 @@ export const startServices = async (t: Test, schema: string) => {
   /** Returns functions for the records of a table. Imports the table if it is not registered. */
   const serve = async (name: string) => {
     const { id } = tables.find(name) ?? (await tables.adoptTable(serviceCaller, name))
-    const access = () => accessOf(serviceCaller, tables.get(id))
+    const access = () => accessOf(serviceCaller, tables.get(id), [])
     return {
       id,
       access,

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { IntegerFormat } from '../../../schemas/token.ts'
-import type { Caller } from '../../model/caller.ts'
+import type { TableAction } from '../../model/actions.ts'
+import type { Caller, KeyRole } from '../../model/caller.ts'
+import { DomainError, excerpt } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../../model/table.ts'
 import type { Condition, RowRule } from '../../sql/conditions.ts'
@@ -8,9 +10,12 @@ import type { Dialect } from '../../sql/dialect.ts'
 import { keyParser } from '../../sql/keys.ts'
 import type { Expansion, RecordShape } from '../../sql/record-shape.ts'
 import { csvText, jsonText, type RecordText } from '../../sql/record-text.ts'
-import { type RecordStatements, recordStatements } from '../../sql/records.ts'
+import { type Assignment, type RecordStatements, recordStatements } from '../../sql/records.ts'
 import type { Param } from '../../sql/statement.ts'
 import { tableOutdated } from '../../tables/failures.ts'
+import type { KeyRights } from './key-rights.ts'
+import type { Limits } from './limits.ts'
+import { type Opened, openColumns, openLimited } from './opened.ts'
 
 /** The columns that a response shows of each record. */
 export interface Projection {
@@ -28,7 +33,9 @@ export interface Access {
   readonly integers: IntegerFormat
   /** The visible columns, by their exact names. */
   readonly columns: ReadonlyMap<string, Column>
-  /** The visible columns that are not read-only. */
+  /** The columns that values may name: the visible ones, and those that a role opens only for writing. */
+  readonly accepted: ReadonlyMap<string, Column>
+  /** The accepted columns that are not read-only. */
   readonly writable: ReadonlySet<Column>
   /** The condition of the rows that the caller can read and change. null: all of them. */
   readonly rows: Condition | null
@@ -36,6 +43,8 @@ export interface Access {
   readonly rowRule: RowRule | null
   /** The columns that a new record must have, including columns that are not visible. */
   readonly required: readonly Column[]
+  /** What each new record gets by the role of the caller. */
+  readonly presets: readonly Assignment[]
   /** All visible columns. */
   readonly all: Projection
   /** Returns the projection of these visible columns, with the records to which they refer. */
@@ -76,15 +85,16 @@ const createExpansionKeys = () => {
   return keyOf
 }
 
-interface AccessOptions {
+interface AccessOptions extends Opened {
   readonly dialect: Dialect
-  readonly visible: readonly Column[]
   readonly integers: IntegerFormat
-  readonly rowRule: RowRule | null
 }
 
+const byName = (columns: readonly Column[]) => new Map(columns.map((column) => [column.name, column]))
+
 /** @throws STRUCTURE_CHANGED for an outdated table */
-const createAccess = (table: RegisteredTable, { dialect, visible, integers, rowRule }: AccessOptions): Access => {
+const createAccess = (table: RegisteredTable, options: AccessOptions): Access => {
+  const { dialect, integers, visible, accepted, writable, rowRule, presets } = options
   if (table.isOutdated) throw tableOutdated(table.name)
   const { name, structure } = table
   const createProjection = (columns: readonly Column[], expansions: readonly Expansion[] = []): Projection => {
@@ -107,11 +117,15 @@ const createAccess = (table: RegisteredTable, { dialect, visible, integers, rowR
     table,
     dialect,
     integers,
-    columns: new Map(visible.map((column) => [column.name, column])),
-    writable: new Set(visible.filter((column) => !column.isReadonly)),
+    columns: byName(visible),
+    accepted: byName(accepted),
+    writable: new Set(writable),
     rows,
     rowRule,
-    required: structure.columns.filter((column) => isRequired(structure, column)),
+    required: structure.columns.filter(
+      (column) => isRequired(structure, column) && !presets.some(([preset]) => preset === column)
+    ),
+    presets,
     all,
     project,
     parseKey: keyParser(structure),
@@ -122,41 +136,71 @@ const createAccess = (table: RegisteredTable, { dialect, visible, integers, rowR
 
 const shownColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
 
-/** Returns the rule for the rows of a table that a caller can read and change. null: all rows. */
-export type RowRuleOf = (caller: Caller, table: RegisteredTable) => RowRule | null
-
-/** Returns the access of a caller to a table. @throws STRUCTURE_CHANGED for an outdated table */
-export type AccessOf = (caller: Caller, table: RegisteredTable) => Access
+/** Returns the access of a caller to a table, for all of these actions together. @throws STRUCTURE_CHANGED for an outdated table, ACTION_NOT_ALLOWED */
+export type AccessOf = (caller: Caller, table: RegisteredTable, actions: readonly TableAction[]) => Access
 
 /** The kinds of callers that see hidden columns. */
 const SEE_HIDDEN: readonly Caller['kind'][] = ['admin', 'local', 'service']
 
 const seesHidden = ({ kind }: Caller) => SEE_HIDDEN.includes(kind)
 
-const allRows: RowRuleOf = () => null
+const closedByRole = ({ name }: RegisteredTable) =>
+  new DomainError(
+    'ACTION_NOT_ALLOWED',
+    `The role of the key does not open the table '${excerpt(name)}' for this request.`,
+    {
+      hint: 'GET /data/_me shows what the role opens.'
+    }
+  )
+
+interface LimitedAccess {
+  readonly limits: readonly Limits[]
+  readonly access: Access
+}
 
 /**
  * Creates the function that decides what a caller can read and change in a table.
- * Callers without a rule share an access. A registered table is immutable, so it is valid as long as the table.
+ * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table.
  */
-export const createAccessOf = (dialect: Dialect, rowRuleOf: RowRuleOf = allRows): AccessOf => {
+export const createAccessOf = (dialect: Dialect, limitsOf: KeyRights['limitsOf']): AccessOf => {
   const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
+  const limited = new WeakMap<KeyRole, WeakMap<RegisteredTable, Map<string, LimitedAccess>>>()
 
-  const cacheOf = (caller: Caller) => {
+  const sharedAccess = (caller: Caller, table: RegisteredTable) => {
     const name = seesHidden(caller) ? 'all columns' : caller.integers
-    const cached = shared.get(name) ?? new WeakMap<RegisteredTable, Access>()
-    shared.set(name, cached)
-    return cached
-  }
-
-  return (caller, table) => {
-    const rowRule = rowRuleOf(caller, table)
-    const cache = rowRule ? null : cacheOf(caller)
-    const cached = cache?.get(table)
+    const cache = shared.get(name) ?? new WeakMap<RegisteredTable, Access>()
+    shared.set(name, cache)
+    const cached = cache.get(table)
     if (cached) return cached
-    const visible = seesHidden(caller) ? table.structure.columns : shownColumns(table)
-    const access = createAccess(table, { dialect, visible, integers: caller.integers, rowRule })
-    cache?.set(table, access)
+    const columns = seesHidden(caller) ? table.structure.columns : shownColumns(table)
+    const access = createAccess(table, { dialect, integers: caller.integers, ...openColumns(columns) })
+    cache.set(table, access)
     return access
   }
+
+  const limitedAccess = (
+    role: KeyRole,
+    { integers }: Caller,
+    table: RegisteredTable,
+    actions: readonly TableAction[]
+  ) => {
+    if (actions.length === 0) throw new Error('A key with a role needs an action.')
+    const limits = actions.map((action) => {
+      const found = limitsOf(role, action, table)
+      if (!found) throw closedByRole(table)
+      return found
+    })
+    const ofRole = limited.get(role) ?? new WeakMap<RegisteredTable, Map<string, LimitedAccess>>()
+    limited.set(role, ofRole)
+    const ofTable = ofRole.get(table) ?? new Map<string, LimitedAccess>()
+    ofRole.set(table, ofTable)
+    const cached = ofTable.get(actions.join())
+    if (cached?.limits.every((one, index) => one === limits[index])) return cached.access
+    const access = createAccess(table, { dialect, integers, ...openLimited(table, limits) })
+    ofTable.set(actions.join(), { limits, access })
+    return access
+  }
+
+  return (caller, table, actions) =>
+    caller.role ? limitedAccess(caller.role, caller, table, actions) : sharedAccess(caller, table)
 }

@@ -18,6 +18,8 @@ interface ReadableOptions {
   readonly findTable: (name: string) => Registration | undefined
 }
 
+const READ = ['read'] as const
+
 /** Creates the function that returns the tables that a caller can read. */
 export const createReadableBy =
   ({ accessOf, findTable }: ReadableOptions): ReadableBy =>
@@ -26,6 +28,6 @@ export const createReadableBy =
     accessTo: (name) => {
       const table = findTable(name)
       if (!table?.structure || table.isOutdated) return undefined
-      return table.isPublished || caller.kind !== 'token' ? accessOf(caller, table) : undefined
+      return table.isPublished || caller.kind !== 'token' ? accessOf(caller, table, READ) : undefined
     }
   })

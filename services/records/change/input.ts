@@ -46,11 +46,11 @@ const incrementHint = ({ table }: Access, increment: object, pk: string | null) 
 
 /** Returns a hint for the first field that the table does not have: more would take too long in a wide table. */
 const suggestField = (access: Access, body: RecordBody, pk: string | null) => {
-  const { columns } = access
-  const unknown = Object.keys(body).find((name) => !columns.has(name))
+  const { accepted } = access
+  const unknown = Object.keys(body).find((name) => !accepted.has(name))
   if (unknown === undefined) return undefined
   const increment = readIncrement(access, unknown, body[unknown])
-  return increment ? incrementHint(access, increment, pk) : suggestName(unknown, columns.keys())
+  return increment ? incrementHint(access, increment, pk) : suggestName(unknown, accepted.keys())
 }
 
 /**
@@ -64,7 +64,7 @@ const readBody = (access: Access, body: RecordBody, pk: string | null = null) =>
     const value = body[name]
     if (violations.length === MAX_DETAILS) break
     // Assigning to `__proto__` sets no own property, so a field of this name would be lost in a copy.
-    const column = name === '__proto__' ? undefined : access.columns.get(name)
+    const column = name === '__proto__' ? undefined : access.accepted.get(name)
     if (!column) {
       violations.push(detail(excerpt(name), { code: 'unknown', message: 'is not a field of this table' }))
       continue
@@ -104,7 +104,7 @@ export const readNewRecord = (access: Access, body: RecordBody, now: number): re
   const readOnly = assignments.filter(([column]) => !access.writable.has(column))
   if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
   requireFields(access, assignments)
-  const complete = [...assignments, ...timestamps(access.table, now)]
+  const complete = [...assignments, ...access.presets, ...timestamps(access.table, now)]
   const { timeDefaults } = access.table
   return timeDefaults ? [...complete, ...timesOf(timeDefaults, complete, now)] : complete
 }

@@ -115,7 +115,7 @@ export const createTableFileService = ({ tables, imports, clock, accessOf, onFai
     imports.record(caller, checked, null, async (entry) => {
       const created = await whenUnlocked(() => tables.create(caller, table, { isPublished: false }))
       try {
-        await imports.storeAll(caller, accessOf(caller, created), checked, entry)
+        await imports.storeAll(caller, accessOf(caller, created, []), checked, entry)
       } catch (error) {
         throw await removeIncomplete(created, error)
       }

@@ -157,7 +157,7 @@ const maskOf = (secret: string) => secret.replace(/^(rh_[0-9a-f]{8})[0-9a-f]{56}
 
 export const issueToken = (model: Model, sent: NewToken, { id, secret }: { id: number; secret: string }) => {
   checkExpiry(sent.expiresAt)
-  const { name, permissions, expiresAt = null } = sent
+  const { name, permissions = { tables: [], actions: [] }, expiresAt = null } = sent
   const { now } = model
   if (expiresAt !== null && expiresAt <= now) invalid()
   const prefix = maskOf(secret)

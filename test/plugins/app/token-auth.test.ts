@@ -29,7 +29,7 @@ t.before(async () => {
   for (const [name, changes] of Object.entries(flags)) {
     const { id } = await createTable(app, name)
     await app.tables.update(serviceCaller, id, changes)
-    await app.records.create(serviceCaller, app.accessOf(serviceCaller, findTable(name)), { name: 'Tom', lives: 9 })
+    await app.records.create(serviceCaller, app.accessOf(serviceCaller, findTable(name), []), { name: 'Tom', lives: 9 })
   }
 })
 
@@ -50,7 +50,7 @@ const writes = {
   increment: (token: string, table: string) =>
     call(token, 'POST', `/${table}/incr`, { pk: '1', field: 'lives', count: 1 }),
   delete: async (token: string, table: string) => {
-    const created = await app.records.create(serviceCaller, app.accessOf(serviceCaller, findTable('cats')), {})
+    const created = await app.records.create(serviceCaller, app.accessOf(serviceCaller, findTable('cats'), []), {})
     return call(token, 'DELETE', `/${table}/records/${JSON.parse(created).id}`)
   },
   addField: (token: string, table: string) =>

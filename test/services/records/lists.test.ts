@@ -77,7 +77,7 @@ t.test('lists and exports', async (t) => {
     const { id, list } = await serve('edges')
     t.equal((await list({ q: 'first' })).total, 1)
     await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: true }] })
-    const found = await records.list(serviceCaller, accessOf(tokenCaller, tables.get(id)), { q: 'first' })
+    const found = await records.list(serviceCaller, accessOf(tokenCaller, tables.get(id), []), { q: 'first' })
     t.strictSame(JSON.parse(found), { rows: [], total: 0, page: 1, size: 20 })
     await tables.update(serviceCaller, id, { fields: [{ name: 'v', isHidden: false }] })
   })

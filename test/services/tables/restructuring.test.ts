@@ -3,8 +3,8 @@ import type { Database } from '../../../services/engine/database.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
 import type { Unit } from '../../../services/sql/statement.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
-import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { startServices } from '../services.ts'
+import { createTokenService } from '../token-service.ts'
 
 const SCHEMA = `
   CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER);

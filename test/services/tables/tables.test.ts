@@ -3,9 +3,9 @@ import t from 'tap'
 import { type Caller, serviceCaller } from '../../../services/model/caller.ts'
 import { createTableRegistry } from '../../../services/tables/registry/registry.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
-import { createTokenService } from '../../../services/tokens/tokens.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
+import { createTokenService } from '../token-service.ts'
 
 const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1, name: 'test' }
 

@@ -7,7 +7,7 @@ import t from 'tap'
 import type { Database } from '../../../services/engine/database.ts'
 import { openDatabase } from '../../../services/engine/loop/open.ts'
 import { serviceCaller } from '../../../services/model/caller.ts'
-import { createTokenService } from '../../../services/tokens/tokens.ts'
+import { createTokenService } from '../token-service.ts'
 
 const start = 1_700_000_000_000
 let now = start

@@ -278,7 +278,7 @@ t.test('the input of records', async (t) => {
       const guarded = await serve('guarded')
       await tables.update(serviceCaller, guarded.id, { fields: [{ name: 'hidden', isHidden: true }] })
       const error = await rejection(
-        records.create(serviceCaller, accessOf(tokenCaller, tables.get(guarded.id)), { shown: 'a' })
+        records.create(serviceCaller, accessOf(tokenCaller, tables.get(guarded.id), []), { shown: 'a' })
       )
       t.match(error, {
         code: 'CONSTRAINT_VIOLATION',
@@ -294,7 +294,7 @@ t.test('the input of records', async (t) => {
     const secrets = await serve('secrets')
     await tables.update(serviceCaller, secrets.id, { fields: [{ name: 'hidden', isHidden: true }] })
     const create = (body: Record<string, unknown>) =>
-      records.create(serviceCaller, accessOf(tokenCaller, tables.get(secrets.id)), body)
+      records.create(serviceCaller, accessOf(tokenCaller, tables.get(secrets.id), []), body)
     t.strictSame(JSON.parse(await create({ shown: 'a' })), { id: 1, shown: 'a', needed: null })
     t.match(await rejection(create({ shown: 'a' })), { code: 'UNIQUE_VIOLATION' })
     const error = await rejection(create({ shown: 'b' }))

@@ -36,7 +36,7 @@ t.test('what SQLite reports about a violation', async (t) => {
   /** Returns functions that return the error of a write, for administrators and for tokens. */
   const failing = async (name: string) => {
     const { id, create, access } = await serve(name)
-    const tokenAccess = () => accessOf(tokenCaller, tables.get(id))
+    const tokenAccess = () => accessOf(tokenCaller, tables.get(id), [])
     const hide = (field: string, isHidden = true) =>
       tables.update(serviceCaller, id, { fields: [{ name: field, isHidden }] })
     return {

@@ -29,7 +29,7 @@ const start = async (t: Test) => {
       return db.scan(...args)
     }
     const failing = { ...db, scan }
-    const access = createAccessOf(db.dialect)(serviceCaller, registry.get(id))
+    const access = createAccessOf(db.dialect, () => null)(serviceCaller, registry.get(id), [])
     const selection = selectionOf(access, { q: 'tuba' }, { mayRead: () => true, accessTo: () => undefined })
     const [row] = await createSearch(failing, totals)(serviceCaller, selection, (rows) =>
       scan(countRows(rows), serviceCaller)

@@ -7,9 +7,9 @@ import { createTableRegistry } from '../../../../services/tables/registry/regist
 import { toTable, toVisibleTable } from '../../../../services/tables/table-json.ts'
 import { createTableService } from '../../../../services/tables/tables.ts'
 import { readableFields } from '../../../../services/tables/token-access.ts'
-import { createTokenService } from '../../../../services/tokens/tokens.ts'
 import { rejection } from '../../engine/engine.ts'
 import { startServices } from '../../services.ts'
+import { createTokenService } from '../../token-service.ts'
 import '../../../plain-threads.ts'
 
 const TABLE = `CREATE TABLE cats (
@@ -169,7 +169,9 @@ t.test(
           isPublished: true,
           fields: [{ name: 'id' }, { name: 'name' }, {}, {}]
         })
-        t.throws(() => createAccessOf(createSqliteDialect())(serviceCaller, table), { code: 'STRUCTURE_CHANGED' })
+        t.throws(() => createAccessOf(createSqliteDialect(), () => null)(serviceCaller, table, []), {
+          code: 'STRUCTURE_CHANGED'
+        })
         const added = tables.addField(serviceCaller, id, { name: 'more', jsonType: 'string' })
         t.match(await rejection(added), { code: 'STRUCTURE_CHANGED', message: /'cats'/ })
         t.match(await rejection(tables.unregister(serviceCaller, id, false)), { message: /cannot be counted/ })

@@ -2,9 +2,9 @@ import t from 'tap'
 import { serviceCaller } from '../../../../services/model/caller.ts'
 import type { Row } from '../../../../services/model/sql-value.ts'
 import { createTableService } from '../../../../services/tables/tables.ts'
-import { createTokenService } from '../../../../services/tokens/tokens.ts'
 import { rejection } from '../../engine/engine.ts'
 import { startServices } from '../../services.ts'
+import { createTokenService } from '../../token-service.ts'
 
 const numbers = (count: number) =>
   `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n`

@@ -5,8 +5,8 @@ import { DomainError } from '../../../../services/model/errors.ts'
 import type { RegisteredTable } from '../../../../services/model/table.ts'
 import { createTableRegistry } from '../../../../services/tables/registry/registry.ts'
 import { createTableService } from '../../../../services/tables/tables.ts'
-import { createTokenService } from '../../../../services/tokens/tokens.ts'
 import { startServices } from '../../services.ts'
+import { createTokenService } from '../../token-service.ts'
 
 const LAST_KEY = '9223372036854775807'
 

@@ -1,0 +1,12 @@
+import type { Database } from '../../services/engine/database.ts'
+import type { Clock } from '../../services/model/clock.ts'
+import { createKeyRights } from '../../services/records/access/key-rights.ts'
+import { createRoleService } from '../../services/roles/roles.ts'
+import { createTokenService as create } from '../../services/tokens/tokens.ts'
+
+/** Creates the service of tokens with one of roles, for a database without registered tables. */
+export const createTokenService = ({ db, clock }: { readonly db: Database; readonly clock: Clock }) => {
+  const roles = createRoleService({ db, clock })
+  const { scopeOf } = createKeyRights({ findRole: roles.find, findTable: () => undefined, onClosed: () => {} })
+  return create({ db, clock, roles, scopeOf })
+}
