@@ -146,6 +146,10 @@ const RoleSchema = Type.Object(
     name: Type.String({ description: 'The name.', ...nameExample }),
     grants: GrantsSchema,
     tokens: Int64({ minimum: 0, description: 'Number of tokens with the role.', examples: [3] }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Tables and fields that grants name, and that are not registered. One sentence each.',
+      examples: [["There is no table 'ordres' now."]]
+    }),
     created_at: CreatedAtSchema,
     updated_at: UpdatedAtSchema
   },

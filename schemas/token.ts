@@ -183,15 +183,28 @@ export const TokenChangesSchema = Type.Object(
 )
 export type TokenChanges = Static<typeof TokenChangesSchema>
 
+const ClosedTableSchema = Type.Object(
+  {
+    table: Type.String({ description: 'Name of the table.', examples: ['orders'] }),
+    reason: Type.String({ description: 'A sentence.', examples: ["The key has no claim 'customer'."] })
+  },
+  { title: 'ClosedTable', description: 'A table that a role does not open.', ...strict }
+)
+
 const TokenIdentitySchema = Type.Object(
   {
     name: StoredNameSchema,
     permissions: PermissionsSchema,
+    role: StoredRoleSchema,
+    claims: ClaimsSchema,
     integers: IntegerFormatSchema,
     expires_at: StoredExpirySchema,
     tables: Type.Array(Type.String(), {
       description: 'Names of the published tables that the token can use.',
       examples: [['orders', 'products']]
+    }),
+    closed: Type.Array(ClosedTableSchema, {
+      description: 'Published tables of which the role opens nothing, or less than it lists, for this token.'
     })
   },
   { title: 'TokenIdentity', description: 'The name and the permissions of the token of the request.', ...strict }

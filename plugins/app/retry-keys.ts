@@ -32,9 +32,12 @@ const checkKey = (key: string, { rawHeaders }: IncomingMessage) => {
   return key
 }
 
-/** Conditions of the request belong to it. */
-const digestOf = ({ method, url, headers, [BODY_DIGEST]: body }: FastifyRequest) =>
-  hash('sha256', JSON.stringify([method, url, body, headers['if-match'], headers['if-none-match']]))
+/** Conditions of the request belong to it, and the rights by the role of the token: results contain what these show. */
+const digestOf = ({ method, url, headers, server, caller: { role }, [BODY_DIGEST]: body }: FastifyRequest) => {
+  const parts = [method, url, body, headers['if-match'], headers['if-none-match']]
+  const rights = role ? [role.id, role.claims, server.roles.find(role.id)?.grants] : []
+  return hash('sha256', JSON.stringify([...parts, ...rights]))
+}
 
 const retryKeyOf = (request: FastifyRequest, reply: FastifyReply, key: string): RetryKey => ({
   key,
@@ -60,5 +63,5 @@ export default fp(
       if (route.config?.takesRetryKey) route.preHandler = [route.preHandler ?? [], readRetryKey].flat()
     })
   },
-  { name: 'retry-keys', dependencies: ['request-caller', 'validation'] }
+  { name: 'retry-keys', dependencies: ['request-caller', 'services', 'validation'] }
 )

@@ -15,7 +15,7 @@ import type { RestoreReload } from '../../services/backups/backups.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { type AccessOf, createAccessOf } from '../../services/records/access/access.ts'
-import { createKeyRights } from '../../services/records/access/key-rights.ts'
+import { createKeyRights, type KeyRights } from '../../services/records/access/key-rights.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
@@ -25,6 +25,7 @@ import { createScans } from '../../services/records/read/scans.ts'
 import { createSearch } from '../../services/records/read/search.ts'
 import { createTotals } from '../../services/records/read/totals.ts'
 import { createRecordService, type RecordService } from '../../services/records/records.ts'
+import { createRoleNames } from '../../services/roles/role-names.ts'
 import { createRoleService, type LiveRole, type RoleService } from '../../services/roles/roles.ts'
 import { createStoredSettings, type StoredSettings } from '../../services/settings/stored-settings.ts'
 import { upgradeChoices } from '../../services/tables/registry/choices-upgrade.ts'
@@ -45,6 +46,8 @@ declare module 'fastify' {
     admins: AdminService
     sessions: SessionService
     roles: RoleService
+    roleNames: ReturnType<typeof createRoleNames>
+    keyRights: KeyRights
     tokens: TokenService
     storedSettings: StoredSettings
     audit: AuditService
@@ -153,8 +156,11 @@ export default fp<ServicesOptions>(
     const findTable = (name: string) => tables.find(name)
     const keyRights = createKeyRights({ findRole: roles.find, findTable, onClosed: logClosedGrant(fastify) })
     const tokens = createTokenService({ db, clock, roles, scopeOf: keyRights.scopeOf })
+    fastify.decorate('keyRights', keyRights)
     fastify.decorate('tokens', tokens)
-    const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, onBuildFailure })
+    const roleNames = createRoleNames({ roles, findTable: registry.find, allTables: registry.all })
+    fastify.decorate('roleNames', roleNames)
+    const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, roleNames, onBuildFailure })
     const maxPageSize = () => settings.get('maxPageSize')
     fastify.decorate('tables', tables)
     const accessOf = createAccessOf(db.dialect, keyRights.limitsOf)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type {
   FastifyInstance,
   FastifyRequest,
@@ -7,8 +8,8 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import type { TableAction } from '../../services/model/actions.ts'
-import type { Caller } from '../../services/model/caller.ts'
-import { disconnected } from '../../services/model/errors.ts'
+import type { Caller, KeyRole } from '../../services/model/caller.ts'
+import { DomainError, disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
@@ -102,6 +103,11 @@ const authorizeAll = (
   for (const needed of neededBy(request, actions)) authorize(token, needed, stored, requested)
 }
 
+const roleChanged = () =>
+  new DomainError('ACTION_NOT_ALLOWED', 'The role of the token, or its claims, changed during the request.', {
+    hint: 'Send the request again.'
+  })
+
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
 
 /** Saves the uses of tokens at intervals and at the close. A failure is logged; the next flush saves them. */
@@ -119,7 +125,7 @@ const saveUses = (fastify: FastifyInstance, flushInterval: number) => {
 
 export default fp<TokenAuthOptions>(
   async (fastify, { flushInterval = FLUSH_INTERVAL_MS }) => {
-    const { tokens, tables } = fastify
+    const { tokens, tables, roles } = fastify
 
     fastify.decorateRequest(TOKEN, null)
     fastify.decorateRequest(TABLE, null)
@@ -164,23 +170,34 @@ export default fp<TokenAuthOptions>(
       return openToTokens(tables.findByPath(name), name, { isWrite: actions.action !== 'read', reachable })
     }
 
-    const callerOf = (request: FastifyRequest): Caller => ({
-      kind: 'token',
-      id: request.token.id,
-      name: request.token.name,
-      requestId: request.id,
-      integers: request.token.integers,
-      address: request.ip,
-      confirm: async () => {
-        if (request.socket.destroyed) throw disconnected()
-        confirmRight(request)
-      },
-      confirmRight: async () => confirmRight(request),
-      ...(request.token.role && { role: request.token.role }),
-      mayRead: (table) => tokens.current(request.token).scope.allows('read', table)
-    })
+    const rightsOf = (role: KeyRole | null) => role && [role.id, role.claims, roles.find(role.id)?.grants]
 
-    const confirmRight = (request: FastifyRequest) => {
+    const callerOf = (request: FastifyRequest): Caller => {
+      const { id, name, integers, role } = request.token
+      const rights = rightsOf(role)
+      /** An access that was opened under other rights must not be used. */
+      const confirmRight = async () => {
+        if (!isDeepStrictEqual(rightsOf(tokens.current(request.token).role), rights)) throw roleChanged()
+        confirmActions(request)
+      }
+      return {
+        kind: 'token',
+        id,
+        name,
+        requestId: request.id,
+        integers,
+        address: request.ip,
+        confirm: async () => {
+          if (request.socket.destroyed) throw disconnected()
+          await confirmRight()
+        },
+        confirmRight,
+        ...(role && { role }),
+        mayRead: (table) => tokens.current(request.token).scope.allows('read', table)
+      }
+    }
+
+    const confirmActions = (request: FastifyRequest) => {
       const actions = request[ACTIONS]
       if (actions === null) tokens.current(request.token)
       else confirmTable(request, actions)

@@ -7,13 +7,14 @@ import type { LiveRole } from '../../services/roles/roles.ts'
 const tags = ['roles']
 
 const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { roles, tokens } = fastify
+  const { roles, roleNames, tokens } = fastify
 
   const show = ({ id, name, grants, createdAt, updatedAt }: LiveRole): Role => ({
     id,
     name,
     grants: [...grants],
     tokens: tokens.countOf(id),
+    warnings: roleNames.unknownNames(grants),
     created_at: createdAt,
     updated_at: updatedAt
   })

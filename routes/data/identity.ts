@@ -1,10 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ok } from '../../schemas/envelope.ts'
 import { TokenIdentityEnvelope } from '../../schemas/token.ts'
+import type { KeyRole } from '../../services/model/caller.ts'
 import { reachableTables } from '../../services/tables/token-access.ts'
 
 const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { tables } = fastify
+  const { tables, roles, keyRights } = fastify
+
+  /** Returns the published tables that the role opens less than it lists. */
+  const closedTables = (role: KeyRole) =>
+    tables.all().flatMap((table) => {
+      const closed = table.isPublished && !table.isOutdated ? keyRights.closedBy(role, table) : null
+      return closed ? [{ table: table.name, reason: closed.forToken }] : []
+    })
 
   fastify.get(
     '/_me',
@@ -18,13 +26,16 @@ const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'token', action: 'none', errors: [] }
     },
-    async ({ token: { name, permissions, integers, expiresAt, scope } }) =>
+    async ({ token: { name, permissions, role, integers, expiresAt, scope } }) =>
       ok({
         name,
         permissions,
+        role: role && (roles.find(role.id)?.name ?? null),
+        claims: role?.claims ?? {},
         integers,
         expires_at: expiresAt,
-        tables: reachableTables(tables.all(), scope).map((table) => table.name)
+        tables: reachableTables(tables.all(), scope).map((table) => table.name),
+        closed: role ? closedTables(role) : []
       })
   )
 }

@@ -19,7 +19,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
 
   const show = (table: RegisteredTable, { scope }: LiveToken) =>
-    ok(toVisibleTable(table, readableFields(tables.find, scope)))
+    ok(toVisibleTable(table, scope.fieldsOf(table), readableFields(tables.find, scope)))
 
   /** With the latest state of the token: its right may be checked again during the request. */
   const referable =

@@ -57,10 +57,13 @@ const targetsOfFields = (table: RegisteredTable, columns: readonly Column[], { f
 /** Administrators see every column. */
 const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable => {
   const { columns, isView } = table.structure
+  const writable = columns.filter(({ isReadonly }) => !isReadonly)
   return {
     table,
     pathName: table.name,
     columns,
+    creatable: writable,
+    updatable: writable,
     ...targetsOfFields(table, columns, targets),
     integers: 'auto',
     canRead: true,
@@ -76,12 +79,14 @@ const asToken = (
   targets: Targets,
   { scope, integers }: LiveToken
 ): TypedTable => {
-  const columns = table.structure.columns.filter((column) => !column.isHidden)
+  const { columns, creatable, updatable } = scope.fieldsOf(table)
   const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
   return {
     table,
     pathName,
     columns,
+    creatable,
+    updatable,
     ...targetsOfFields(table, columns, targets),
     integers,
     canRead: scope.allows('read', table.name),

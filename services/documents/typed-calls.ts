@@ -1,7 +1,7 @@
 import type { Json } from './json.ts'
 import type { TypedAggregate } from './typed-aggregates.ts'
 import type { TypedQuery } from './typed-queries.ts'
-import { incrementable, refTo, type TypedAddition, type TypedTable, updatable } from './typed-schemas.ts'
+import { changeable, incrementable, refTo, type TypedAddition, type TypedTable } from './typed-schemas.ts'
 
 /** The operations of the generic document on one table. The typed operations are made from them. */
 export interface GenericOperations {
@@ -126,7 +126,7 @@ const recordCalls = ({ typed, generic, paths, addition }: OperationParts): reado
     },
     {
       ...change,
-      isAllowed: canUpdate && updatable(typed).length > 0,
+      isAllowed: canUpdate && changeable(typed).length > 0,
       method: 'put',
       generic: generic.update,
       verb: 'update',

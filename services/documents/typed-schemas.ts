@@ -13,6 +13,10 @@ export interface TypedTable {
   readonly pathName: string
   /** The visible columns. */
   readonly columns: readonly Column[]
+  /** The columns that a create can set. */
+  readonly creatable: readonly Column[]
+  /** The columns that an update can have. It changes no key. */
+  readonly updatable: readonly Column[]
   /** The targets of foreign keys that the caller may know, by the name of the field. */
   readonly references: ReadonlyMap<string, Reference>
   /** The tables of the document whose records a query can add, by the name of the field that refers to them. */
@@ -49,14 +53,17 @@ const sentences = (...texts: readonly string[]) =>
     .map(sentence)
     .join(' ')
 
+const isReadOnly = ({ creatable, updatable }: TypedTable, column: Column) =>
+  !creatable.includes(column) && !updatable.includes(column)
+
 /**
  * Returns the properties of a column that JSON Schema has no keyword for:
  * https://spec.openapis.org/oas/v3.1.0#specification-extensions
  */
-const extensionsOf = ({ references }: TypedTable, column: Column): Json => ({
+const extensionsOf = (typed: TypedTable, column: Column): Json => ({
   ...(column.isPrimary && { 'x-primary-key': true }),
-  ...(column.isReadonly && { 'x-read-only': true }),
-  ...(references.has(column.name) && { 'x-references': references.get(column.name) }),
+  ...(isReadOnly(typed, column) && { 'x-read-only': true }),
+  ...(typed.references.has(column.name) && { 'x-references': typed.references.get(column.name) }),
   // `TEXT` adds nothing to the type of the schema; `VARCHAR(20)` and `DATETIME` do.
   ...(![column.sqliteType, ''].includes(column.declaredType.toUpperCase()) && {
     'x-sqlite-type': column.declaredType
@@ -193,15 +200,11 @@ export const int32 = (description?: string): Json => ({
   ...(description && { description })
 })
 
-const isWritable = (column: Column) => !column.isReadonly
+/** The fields that an update can change. */
+export const changeable = ({ updatable }: TypedTable) => updatable.filter(({ isPrimary }) => !isPrimary)
 
 /** The fields that an increment can change. */
-export const incrementable = ({ columns }: TypedTable) =>
-  columns.filter((column) => kindOf(column).isNumeric && !column.isPrimary && isWritable(column))
-
-export const creatable = ({ columns }: TypedTable) => columns.filter(isWritable)
-export const updatable = ({ columns }: TypedTable) =>
-  columns.filter((column) => isWritable(column) && !column.isPrimary)
+export const incrementable = (typed: TypedTable) => changeable(typed).filter((column) => kindOf(column).isNumeric)
 
 const titleOf = ({ label, name, note }: RegisteredTable) => sentences(label || name, note ?? '')
 
@@ -229,7 +232,7 @@ const recordSchemas = (typed: TypedTable, name: string, hasExpansions: boolean):
 
 const createSchema = (typed: TypedTable, name: string): Json => {
   const { structure } = typed.table
-  const columns = creatable(typed)
+  const columns = typed.creatable
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, defaultNote(column))]))
   const required = columns.filter((column) => isRequired(structure, column)).map((column) => column.name)
   return {
@@ -238,7 +241,7 @@ const createSchema = (typed: TypedTable, name: string): Json => {
 }
 
 const updateSchema = (typed: TypedTable, name: string): Json => {
-  const columns = updatable(typed)
+  const columns = changeable(typed)
   const properties = objectOf(columns.map((column) => [column.name, inputProperty(typed, column, '')]))
   const update = closedObject(properties, [])
   return { ...(columns.length > 0 && { [`${name}Update`]: { ...update, minProperties: 1 } }) }

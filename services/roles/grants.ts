@@ -3,7 +3,8 @@ import type { TableAction } from '../model/actions.ts'
 import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 
-const EVERY_TABLE = '*'
+/** Stands for all tables without a grant of their own. */
+export const EVERY_TABLE = '*'
 
 /** The grants of a role, by table and action. */
 export interface GrantIndex {
@@ -13,8 +14,16 @@ export interface GrantIndex {
   find(action: TableAction, table: string, isView: boolean): Grant | undefined
 }
 
+/** @throws VALIDATION_FAILED for presets of a grant that creates nothing */
+const assertPresetsUsed = (grants: readonly Grant[]) => {
+  const index = grants.findIndex(({ actions, presets }) => presets && !actions.includes('create'))
+  if (index === -1) return
+  const message = "'presets' need the action 'create'."
+  throw invalid([{ path: `/grants/${index}/presets`, code: 'conflict', message }])
+}
+
 /** @throws VALIDATION_FAILED for two grants of the same table and action */
-export const assertDistinct = (grants: readonly Grant[]) => {
+const assertDistinct = (grants: readonly Grant[]) => {
   const seen = new Set<string>()
   for (const [index, { tables, actions }] of grants.entries()) {
     for (const action of actions) {
@@ -31,6 +40,12 @@ export const assertDistinct = (grants: readonly Grant[]) => {
       }
     }
   }
+}
+
+/** @throws VALIDATION_FAILED */
+export const checkGrants = (grants: readonly Grant[]) => {
+  assertPresetsUsed(grants)
+  assertDistinct(grants)
 }
 
 export const indexGrants = (grants: readonly Grant[]): GrantIndex => {

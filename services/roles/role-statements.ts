@@ -15,6 +15,17 @@ export const updateRole = (id: number, { name, grants }: RoleChanges, now: numbe
   expect: 1
 })
 
+/** `updatedAt`: that of the role whose grants were rewritten. */
+export const rewriteGrants = (
+  id: number,
+  grants: NewRole['grants'],
+  { now, updatedAt }: { readonly now: number; readonly updatedAt: number }
+): Statement => ({
+  sql: 'UPDATE _rowhouse_roles SET grants = ?, updated_at = max(?, updated_at + 1) WHERE id = ? AND updated_at = ?',
+  params: [JSON.stringify(grants), BigInt(now), BigInt(id), BigInt(updatedAt)],
+  expect: 1
+})
+
 /** Fails if a token has the role. */
 export const deleteRole = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_roles WHERE id = ?',

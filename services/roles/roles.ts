@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Grant, NewRole, RoleChanges } from '../../schemas/role.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
@@ -7,8 +8,9 @@ import { DomainError, excerpt, hasCode } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Unit } from '../sql/statement.ts'
-import { assertDistinct, type GrantIndex, indexGrants } from './grants.ts'
-import { deleteRole, insertRole, listRoles, updateRole } from './role-statements.ts'
+import type { RoleRewrite } from '../tables/changes/renames.ts'
+import { checkGrants, type GrantIndex, indexGrants } from './grants.ts'
+import { deleteRole, insertRole, listRoles, rewriteGrants, updateRole } from './role-statements.ts'
 
 /** A role in memory. A change replaces the object. */
 export interface LiveRole {
@@ -94,7 +96,7 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
 
   /** @throws VALIDATION_FAILED, ROLE_EXISTS */
   const create = async (caller: Caller, role: NewRole): Promise<LiveRole> => {
-    assertDistinct(role.grants)
+    checkGrants(role.grants)
     const now = clock()
     const entry = auditRow(caller, now, { action: 'role.create', target: role.name })
     const [inserted] = await commit([insertRole(role, now), entry], role)
@@ -104,7 +106,7 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
   /** With effect from the next request. @throws VALIDATION_FAILED, ROLE_NOT_FOUND, ROLE_EXISTS */
   const change = async (caller: Caller, id: number, changes: RoleChanges): Promise<LiveRole> => {
     const { name } = read(id)
-    if (changes.grants) assertDistinct(changes.grants)
+    if (changes.grants) checkGrants(changes.grants)
     const now = clock()
     const entry = auditRow(caller, now, {
       action: 'role.change',
@@ -114,6 +116,21 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
     })
     const [updated] = await commit([updateRole(id, changes, now), entry], { id, name: changes.name ?? name })
     return cache(updated?.rows[0] as Row)
+  }
+
+  /** Returns the change of all roles whose grants `toGrants` replaces by others. */
+  const rewrite = (toGrants: (grant: Grant) => readonly Grant[]): RoleRewrite => {
+    const now = clock()
+    const changed = list().flatMap((role) => {
+      const grants = role.grants.flatMap(toGrants)
+      return isDeepStrictEqual(grants, role.grants) ? [] : [{ ...role, grants, index: indexGrants(grants) }]
+    })
+    return {
+      unit: changed.map(({ id, grants, updatedAt }) => rewriteGrants(id, grants, { now, updatedAt })),
+      apply: () => {
+        for (const role of changed) byId.set(role.id, { ...role, updatedAt: Math.max(now, role.updatedAt + 1) })
+      }
+    }
   }
 
   /** @throws ROLE_NOT_FOUND, ROLE_IN_USE */
@@ -129,7 +146,7 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
     byId.delete(id)
   }
 
-  return { load, list, read, find, findByName, create, change, remove }
+  return { load, list, read, find, findByName, create, change, rewrite, remove }
 }
 
 export type RoleService = ReturnType<typeof createRoleService>

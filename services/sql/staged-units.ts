@@ -16,8 +16,9 @@ import {
   stagedColumn,
   storedWith
 } from './staged.ts'
-import type { RowSource, Statement, Unit } from './statement.ts'
+import { type Param, type RowSource, type Statement, type Unit, UnitValue } from './statement.ts'
 import { namesOfKey } from './unique-keys.ts'
+import { storeValue } from './unit-values.ts'
 
 /** How the staged records of a file are stored. */
 export interface StorePlan {
@@ -61,14 +62,14 @@ export type ReadRange = (
 
 /** A unit that stores a range of staged records. */
 export interface StagedUnit {
-  readonly unit: Unit
+  readonly unit: Unit<Param>
   /** An expression for the number of its records that have the key of a stored one. */
   readonly storedKeys: Pick<Statement, 'sql' | 'params'>
 }
 
 /** Stores staged records in units, each with a range of them. */
 export interface StagedUnits {
-  /** Returns the unit that stores a range of records. `progress`: a statement that it runs after them, before its last check. */
+  /** Returns the unit that stores a range of records. `progress`: a statement that it runs after them, before its last checks. */
   unitOf(range: StoredRange, progress: Statement): Promise<StagedUnit>
 }
 
@@ -93,19 +94,16 @@ const conflictsOf = (storePlan: StorePlan) => {
 const checkStep = ({ table, source, on }: SourcedPlan, keys: readonly UniqueKey[]) =>
   `SELECT 1 FROM ${source} WHERE ${keys.map((key) => isTaken(table, key, on)).join(' OR ')} LIMIT 1`
 
-/** Whether a stored record has the key of a staged one, and can be changed. */
-const storedRecord = ({ table, rows }: StorePlan, on: UniqueKey) =>
-  rows ? `${sameKey(table, on)} AND ${rows.sql}` : sameKey(table, on)
-
 const updateStep = (storePlan: SourcedPlan, on: UniqueKey, clause: string) => {
-  const { table, source, updated, setsUpdatedAt } = storePlan
+  const { table, source, updated, setsUpdatedAt, rows } = storePlan
+  const isVisible = rows ? ` AND ${rows.sql}` : ''
   const stamp = columnRef(table, UPDATED_AT)
   const sets = [
     ...updated.map((name) => `${identifier(name)} = ${staged(name)}`),
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
   return `UPDATE${clause} main.${identifier(table)} SET ${sets.join(', ')}
-    FROM ${source} WHERE ${storedRecord(storePlan, on)}`
+    FROM ${source} WHERE ${sameKey(table, on)}${isVisible}`
 }
 
 type InsertClauses = ReturnType<typeof insertClauses>
@@ -117,13 +115,65 @@ const insertStep = ({ table, source, inserted, on }: SourcedPlan, { before, afte
     WHERE ${isNew} ORDER BY ${staged(POSITION_COLUMN)}${after}`
 }
 
-/** Selects a row if a record of an upsert is not stored, because a trigger has skipped it, or cannot be changed. */
-const checkStored = (storePlan: SourcedPlan, on: UniqueKey) =>
-  `SELECT 1 FROM ${storePlan.source} WHERE NOT ${storedWith(storePlan.table, storedRecord(storePlan, on))} LIMIT 1`
+/** Selects a row if a staged record has no stored one that matches. */
+const selectMissing = ({ table, source }: SourcedPlan, matching: string) =>
+  `SELECT 1 FROM ${source} WHERE NOT ${storedWith(table, matching)} LIMIT 1`
+
+/** Selects a row if a staged record has the key of a stored one that cannot be changed. */
+const selectOutside = ({ table, source }: SourcedPlan, on: UniqueKey, rows: Condition) =>
+  `SELECT 1 FROM ${source} WHERE ${storedWith(table, `${sameKey(table, on)} AND (${rows.sql}) IS NOT TRUE`)} LIMIT 1`
+
+/** No rowid is lower. */
+const MIN_ROWID = '-9223372036854775808'
+
+interface RowChecks {
+  readonly before: Unit<Param>
+  readonly after: Unit<Param>
+}
+
+const NO_CHECKS: RowChecks = { before: [], after: [] }
+
+/** Checks new records whose rowids SQLite generates: each of them is above the highest one before. */
+const checkGenerated = (
+  table: string,
+  rowid: string,
+  { rows, count }: { rows: Condition; count: number }
+): RowChecks => {
+  const name = `main.${identifier(table)}`
+  const ref = columnRef(table, rowid)
+  const highest = new UnitValue()
+  const added = `FROM ${name} WHERE ${ref} > ?`
+  const sql = `SELECT 1 WHERE (SELECT count(*) ${added}) < ? OR EXISTS (SELECT 1 ${added} AND (${rows.sql}) IS NOT TRUE)`
+  return {
+    before: [storeValue(highest, `coalesce((SELECT max(${ref}) FROM ${name}), ${MIN_ROWID})`)],
+    after: [{ sql, params: [highest, BigInt(count), highest, ...rows.params], expect: 0, isRowCheck: true }]
+  }
+}
+
+/** Returns the key by which the stored records of a file are found. null: SQLite generates their rowids. */
+const storedKeyOf = ({ on, structure, otherKeys }: StorePlan): UniqueKey | null => {
+  if (on) return on
+  if (structure.rowid !== null && !structure.isRowidKey) return null
+  const isPrimary = (key: UniqueKey) => namesOfKey(key).join('\0') === structure.key.join('\0')
+  return otherKeys.find(isPrimary) ?? null
+}
+
+/** Returns the statements that check, after the records of a range are stored, that each is one of `rows`. */
+const rowChecksOf = (
+  sourced: SourcedPlan,
+  { params, count }: { readonly params: readonly SqlValue[]; readonly count: number }
+): RowChecks => {
+  const { table, rows, structure } = sourced
+  if (!rows) return NO_CHECKS
+  const key = storedKeyOf(sourced)
+  if (!key) return checkGenerated(table, structure.rowid as string, { rows, count })
+  const sql = selectMissing(sourced, `${sameKey(table, key)} AND ${rows.sql}`)
+  return { before: [], after: [{ sql, params: [...params, ...rows.params], expect: 0, isRowCheck: true }] }
+}
 
 /** Returns the columns that a unit reads of each staged record. */
-const columnsOf = ({ structure, inserted, on }: StorePlan): readonly StagedColumn[] => [
-  ...[...new Set([...inserted, ...(on ? namesOfKey(on) : [])])].map(stagedColumn),
+const columnsOf = ({ structure, inserted, on, rows }: StorePlan): readonly StagedColumn[] => [
+  ...[...new Set([...inserted, ...(on ? namesOfKey(on) : []), ...(rows ? structure.key : [])])].map(stagedColumn),
   { name: POSITION_COLUMN, value: staged(positionName(structure)) }
 ]
 
@@ -131,7 +181,7 @@ const columnsOf = ({ structure, inserted, on }: StorePlan): readonly StagedColum
  * Returns the units that store staged records. A unit has, in an upsert, a check of the unique keys that OR ABORT does not
  * protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and `progress`. Not one INSERT
  * with ON CONFLICT, which would not report how many records were created. The unit fails if it changes and inserts fewer
- * records than the range has, because a trigger skips one.
+ * records than the range has, because a trigger skips one. At its end it checks that all of them are `rows`.
  */
 export const storeStaged = (plan: StorePlan, readRange: ReadRange): StagedUnits => {
   const { table, updated, on, setsUpdatedAt } = plan
@@ -147,12 +197,16 @@ export const storeStaged = (plan: StorePlan, readRange: ReadRange): StagedUnits 
     // Without an UPDATE, the number of stored records with the same key is not known.
     const checksAfter = on !== null && !changes
     const expected = { expect: changes ? { both: rows } : rows }
-    const unit: Unit = [
+    const rowChecks = rowChecksOf(sourced, { params, count: rows })
+    const unit: Unit<Param> = [
       ...(checked.length > 0 ? [{ sql: checkStep(sourced, checked), params, expect: 0 }] : []),
+      ...(checksAfter && plan.rows ? [{ sql: selectOutside(sourced, on, plan.rows), params: changed, expect: 0 }] : []),
+      ...rowChecks.before,
       ...(changes ? [{ sql: updateStep(sourced, on, update), params: [...stamp, ...changed] }] : []),
       { sql: insertStep(sourced, insert), params, ...(!checksAfter && expected) },
       progress,
-      ...(checksAfter ? [{ sql: checkStored(sourced, on), params: changed, expect: 0 }] : [])
+      ...(checksAfter ? [{ sql: selectMissing(sourced, sameKey(table, on)), params, expect: 0 }] : []),
+      ...rowChecks.after
     ]
     const count = on && `(SELECT count(*) FROM ${sourced.source} WHERE ${storedWith(table, sameKey(table, on))})`
     return { unit, storedKeys: count === null ? { sql: '0', params: [] } : { sql: count, params } }

@@ -105,6 +105,14 @@ export const storedFieldGone = (table: string, name: string) =>
 
 export const structureInUse = (message: string, hint?: string) => new DomainError('STRUCTURE_IN_USE', message, { hint })
 
+/** @throws STRUCTURE_IN_USE if there are roles that need the table or field */
+export const assertNotNeeded = (roles: readonly string[], name: string) => {
+  if (roles.length === 0) return
+  const quoted = roles.map((role) => `'${excerpt(role)}'`).join(', ')
+  const message = `${roles.length === 1 ? 'The role' : 'The roles'} ${quoted} ${roles.length === 1 ? 'needs' : 'need'} '${name}'.`
+  throw structureInUse(message, 'Change the grants first: PUT /admin/roles/:id.')
+}
+
 /** Objects in a message. The details have all of them. */
 const MAX_NAMED = 5
 

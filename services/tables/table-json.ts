@@ -1,5 +1,6 @@
 import type { DefaultKind, Field, ForeignKey, SearchIndex, Table } from '../../schemas/table.ts'
 import { type Column, isNullable, isRequired, type RegisteredTable, type Registration } from '../model/table.ts'
+import type { VisibleFields } from '../model/visible-fields.ts'
 import type { UpdatedTable } from './changes/table-updates.ts'
 import { notReplicable } from './failures.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from './foreign-keys.ts'
@@ -120,16 +121,37 @@ export const toTable = (table: Registration): Table =>
         labelField: null
       }
 
-const visibleColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
+/** The counts of a search index are those of all records, so a token that sees only some of them gets none. */
+const withoutCounts = (index: SearchIndex): SearchIndex => ({ ...index, indexed: 0, total: 0 })
 
-const showVisible = cached((table) => show(table, visibleColumns(table)))
+const showFields = (
+  table: RegisteredTable,
+  { columns, creatable, updatable, presets, hasRule }: VisibleFields
+): Table => {
+  const shown = show(table, columns)
+  const fields = columns.map((column, index): Field => {
+    const field = shown.fields[index] as Field
+    return {
+      ...field,
+      isReadonly: !creatable.includes(column) && !updatable.includes(column),
+      isRequired: field.isRequired && !presets.includes(column)
+    }
+  })
+  const isShown = columns.some(({ name }) => name === shown.labelField)
+  return {
+    ...shown,
+    fields,
+    searchIndex: hasRule ? withoutCounts(shown.searchIndex) : shown.searchIndex,
+    labelField: isShown ? shown.labelField : null
+  }
+}
 
 /**
- * Returns a table as a token sees it: without hidden fields, without warnings about them, and without foreign keys to
- * fields that the token may not know.
+ * Returns a table as a token sees it: with the fields that exist for the token, without warnings about others, and without
+ * foreign keys to fields that the token may not know.
  */
-export const toVisibleTable = (table: RegisteredTable, isVisible: IsVisible): Table =>
-  withForeignKeys(showVisible(table), visibleForeignKeys(table, visibleColumns(table), isVisible))
+export const toVisibleTable = (table: RegisteredTable, fields: VisibleFields, isVisible: IsVisible): Table =>
+  withForeignKeys(showFields(table, fields), visibleForeignKeys(table, fields.columns, isVisible))
 
 /** Returns the table, after a rename with the tokens that named it by its old name. */
 export const toUpdatedTable = ({ table, tokens }: UpdatedTable): Table => ({

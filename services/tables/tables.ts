@@ -12,7 +12,7 @@ import { createFieldAdditions } from './changes/field-additions.ts'
 import { createFieldDrops } from './changes/field-drops.ts'
 import { createFieldUpdates } from './changes/field-updates.ts'
 import { createIndexes } from './changes/indexes.ts'
-import { createRenames, type TokenNames } from './changes/renames.ts'
+import { createRenames, type RoleNames, type TokenNames } from './changes/renames.ts'
 import { createTableCreation } from './changes/table-creation.ts'
 import { createTableDrops } from './changes/table-drops.ts'
 import { createTableUpdates } from './changes/table-updates.ts'
@@ -38,12 +38,14 @@ interface TableServiceOptions {
   readonly registry: TableRegistry
   readonly clock: Clock
   readonly tokenNames: TokenNames
+  readonly roleNames: RoleNames
   /** Called when a step of a build fails the first time. It is retried. */
   readonly onBuildFailure: (table: string, error: unknown) => void
 }
 
 /** Registration, metadata and structure of tables. The record service serves their records. */
-export const createTableService = ({ db, registry, clock, tokenNames, onBuildFailure }: TableServiceOptions) => {
+export const createTableService = (options: TableServiceOptions) => {
+  const { db, registry, clock, tokenNames, roleNames, onBuildFailure } = options
   const { read: readStored } = createStoredTables(db)
   const reservations = createNameReservations(registry)
   const register = createRegistration(db, registry, reservations)
@@ -52,7 +54,7 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
   const { tryChange, commit, commitTried } = createTrials({ db, registry, clock })
   const writes = createTableWrites({ registry, builds, tryChange, commit })
-  const renames = createRenames({ db, registry, tokenNames })
+  const renames = createRenames({ db, registry, tokenNames, roleNames })
   const countStored = createRowCounts(db)
 
   /**
@@ -107,10 +109,10 @@ export const createTableService = ({ db, registry, clock, tokenNames, onBuildFai
     update: createTableUpdates({ registry, clock, writes, reservations, renames, searchIndexes }),
     refresh,
     addField: createFieldAdditions({ db, registry, clock, writes, searchIndexes, tryChange }),
-    changeField: createFieldUpdates({ db, clock, writes, searchIndexes }),
-    dropField: createFieldDrops({ db, registry, clock, writes, searchIndexes, countStored }),
+    changeField: createFieldUpdates({ db, clock, writes, searchIndexes, roleNames }),
+    dropField: createFieldDrops({ db, registry, clock, writes, searchIndexes, countStored, roleNames }),
     unregister,
-    drop: createTableDrops({ registry, countStored, commitTried }),
+    drop: createTableDrops({ registry, countStored, commitTried, roleNames }),
     builds,
     get: registry.get,
     getByPath: registry.getByPath,

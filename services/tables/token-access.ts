@@ -2,6 +2,7 @@ import { suggestName } from '../../schemas/similar-names.ts'
 import { DomainError, invalid, tableChanged, tableNotFound } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
+import type { Scope } from '../tokens/permissions.ts'
 import { assertTable } from './assert-table.ts'
 import { tableUnusable } from './failures.ts'
 import type { IsVisible } from './foreign-keys.ts'
@@ -17,10 +18,7 @@ export const reachableTables = (tables: readonly Registration[], scope: Reach): 
   tables.filter((table): table is RegisteredTable => table.isPublished && scope.reaches(table.name))
 
 /** What the scope of a token permits. */
-interface Reach {
-  reaches(table: string): boolean
-  allows(action: 'read', table: string): boolean
-}
+type Reach = Pick<Scope, 'reaches' | 'allows' | 'fieldsOf'>
 
 /** Returns the function that finds out whether a token can read a field of a table. `find`: by name, ignoring case. */
 export const readableFields =
@@ -28,7 +26,7 @@ export const readableFields =
   (name, field) => {
     const table = find(name)
     if (!table?.isPublished || table.isOutdated || !scope.allows('read', table.name)) return false
-    return table.structure.columns.some((column) => !column.isHidden && foldName(column.name) === foldName(field))
+    return scope.fieldsOf(table).columns.some((column) => foldName(column.name) === foldName(field))
   }
 
 /** @throws VALIDATION_FAILED for an SQL view */

@@ -1,16 +1,20 @@
 import { suggestName } from '../../schemas/similar-names.ts'
 import type { Permissions } from '../../schemas/token.ts'
 import type { TableAction } from '../model/actions.ts'
+import type { KeyRole } from '../model/caller.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
 import type { Scope } from './permissions.ts'
 
 interface Scoped {
   readonly scope: Scope
   readonly permissions: Pick<Permissions, 'tables'>
+  /** null: the permissions say what the token opens. */
+  readonly role: KeyRole | null
 }
 
-const reason = ({ scope }: Scoped, action: TableAction, table: string | undefined) => {
+const reason = ({ scope, role }: Scoped, action: TableAction, table: string | undefined) => {
   const object = table === undefined ? 'the table to create' : `the table '${excerpt(table)}'`
+  if (role) return `The role of the token does not open the action '${action}' on ${object}.`
   if (scope.grants(action)) return `The token's tables do not include ${object}.`
   return `The token needs the action ${action === 'read' ? "'read'" : `'${action}' (or 'write')`} on ${object}.`
 }
@@ -26,6 +30,9 @@ export const authorize = (token: Scoped, action: TableAction, table: string | un
   if (table === undefined ? scope.grants(action) : scope.allows(action, table)) return
   const others = token.permissions.tables.filter((name) => name !== shown)
   const similar = scope.grants(action) && shown !== undefined ? suggestName(shown, others) : undefined
-  const hint = [similar ?? [], 'An administrator can change the permissions: PUT /admin/tokens/:id.'].flat().join(' ')
+  const remedy = token.role
+    ? 'GET /data/_me shows what the role opens. An administrator can change it: PUT /admin/roles/:id.'
+    : 'An administrator can change the permissions: PUT /admin/tokens/:id.'
+  const hint = [similar ?? [], remedy].flat().join(' ')
   throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, shown), { hint })
 }

@@ -2,6 +2,8 @@ import type { Action, Permissions } from '../../schemas/token.ts'
 import type { TableAction } from '../model/actions.ts'
 import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
+import type { RegisteredTable } from '../model/table.ts'
+import { fieldsWithoutRole, type VisibleFields } from '../model/visible-fields.ts'
 
 const GRANTED: Record<Action, readonly TableAction[]> = {
   read: ['read'],
@@ -19,6 +21,8 @@ export interface Scope {
   grants(action: TableAction): boolean
   /** Whether the token may perform the action on the table. */
   allows(action: TableAction, table: string): boolean
+  /** Returns the fields of a table that exist for the token. */
+  fieldsOf(table: RegisteredTable): VisibleFields
 }
 
 /**
@@ -33,7 +37,8 @@ export const createScope = ({ tables, actions }: Permissions): Scope => {
   return {
     reaches: (table) => granted.size > 0 && includes(table),
     grants: (action) => granted.has(action),
-    allows: (action, table) => granted.has(action) && includes(table)
+    allows: (action, table) => granted.has(action) && includes(table),
+    fieldsOf: fieldsWithoutRole
   }
 }
 

@@ -11,7 +11,7 @@ import { createRecordService } from '../../services/records/records.ts'
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService } from '../../services/tables/tables.ts'
 import { databaseFile, openExternal, prepareFile, startEngine } from './engine/engine.ts'
-import { createTokenService } from './token-service.ts'
+import { createTokenService, noRoleNames } from './token-service.ts'
 
 /** A token, which does not see hidden fields. */
 export const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1 }
@@ -35,6 +35,7 @@ export const startServices = async (t: Test, schema: string) => {
     registry,
     clock,
     tokenNames: createTokenService({ db, clock }).names,
+    roleNames: noRoleNames,
     onBuildFailure: () => {}
   })
   const { hasTriggers, hasUpdateEffects, effectsOf } = registry

@@ -5,6 +5,7 @@ import type { Caller, KeyRole } from '../../model/caller.ts'
 import { DomainError, excerpt } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../../model/table.ts'
+import { shownColumns } from '../../model/visible-fields.ts'
 import type { Condition, RowRule } from '../../sql/conditions.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { keyParser } from '../../sql/keys.ts'
@@ -134,8 +135,6 @@ const createAccess = (table: RegisteredTable, options: AccessOptions): Access =>
   }
 }
 
-const shownColumns = ({ structure }: RegisteredTable) => structure.columns.filter((column) => !column.isHidden)
-
 /** Returns the access of a caller to a table, for all of these actions together. @throws STRUCTURE_CHANGED for an outdated table, ACTION_NOT_ALLOWED */
 export type AccessOf = (caller: Caller, table: RegisteredTable, actions: readonly TableAction[]) => Access
 
@@ -154,7 +153,8 @@ const closedByRole = ({ name }: RegisteredTable) =>
   )
 
 interface LimitedAccess {
-  readonly limits: readonly Limits[]
+  /** Those of reading, then those of the actions. */
+  readonly limits: readonly (Limits | null)[]
   readonly access: Access
 }
 
@@ -190,14 +190,19 @@ export const createAccessOf = (dialect: Dialect, limitsOf: KeyRights['limitsOf']
       if (!found) throw closedByRole(table)
       return found
     })
+    const shown = limitsOf(role, 'read', table)
+    // An upsert returns the record, which may have existed.
+    const isUpsert = actions.includes('create') && actions.includes('update')
+    const used = isUpsert && shown ? [...limits, shown] : limits
     const ofRole = limited.get(role) ?? new WeakMap<RegisteredTable, Map<string, LimitedAccess>>()
     limited.set(role, ofRole)
     const ofTable = ofRole.get(table) ?? new Map<string, LimitedAccess>()
     ofRole.set(table, ofTable)
     const cached = ofTable.get(actions.join())
-    if (cached?.limits.every((one, index) => one === limits[index])) return cached.access
-    const access = createAccess(table, { dialect, integers, ...openLimited(table, limits) })
-    ofTable.set(actions.join(), { limits, access })
+    const made = [shown, ...used]
+    if (cached?.limits.every((one, index) => one === made[index])) return cached.access
+    const access = createAccess(table, { dialect, integers, ...openLimited(table, used, shown) })
+    ofTable.set(actions.join(), { limits: made, access })
     return access
   }
 

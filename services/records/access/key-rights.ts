@@ -1,9 +1,12 @@
+import type { Grant } from '../../../schemas/role.ts'
 import type { TableAction } from '../../model/actions.ts'
 import type { KeyRole } from '../../model/caller.ts'
 import type { RegisteredTable, Registration } from '../../model/table.ts'
+import type { VisibleFields } from '../../model/visible-fields.ts'
 import type { LiveRole } from '../../roles/roles.ts'
 import type { Scope } from '../../tokens/permissions.ts'
 import { ClosedGrant, compileLimits, type Limits } from './limits.ts'
+import { openLimited } from './opened.ts'
 
 interface KeyRightsOptions {
   readonly findRole: (id: number) => LiveRole | undefined
@@ -13,59 +16,61 @@ interface KeyRightsOptions {
   readonly onClosed: (role: LiveRole, table: RegisteredTable, reason: string) => void
 }
 
-/** The limits of an action on a table, with what they were made from. `limits`: null if the grant opens nothing. */
-interface Compiled {
-  readonly role: LiveRole
-  readonly limits: Limits | null
-}
+/** A compiled grant, or why it opens nothing. */
+type Compiled = { readonly limits: Limits } | { readonly limits: null; readonly reason: ClosedGrant }
+
+const ACTIONS: readonly TableAction[] = ['read', 'create', 'update', 'delete', 'schema']
 
 /** Creates the functions that find out what the role of a key opens. */
 export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOptions) => {
-  const compiled = new WeakMap<KeyRole, WeakMap<RegisteredTable, Map<TableAction, Compiled>>>()
+  const compiled = new WeakMap<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>>()
   const reported = new WeakMap<LiveRole, WeakSet<RegisteredTable>>()
 
-  const report = (role: LiveRole, table: RegisteredTable, reason: string) => {
+  const report = (role: LiveRole, table: RegisteredTable, { message }: ClosedGrant) => {
     const tables = reported.get(role) ?? new WeakSet()
     reported.set(role, tables)
     if (tables.has(table)) return
     tables.add(table)
-    onClosed(role, table, reason)
+    onClosed(role, table, message)
   }
 
-  const compile = (role: LiveRole, { claims }: KeyRole, action: TableAction, table: RegisteredTable): Limits | null => {
-    const grant = role.index.find(action, table.name, table.structure.isView)
-    if (!grant) return null
+  const compile = (grant: Grant, { claims }: KeyRole, table: RegisteredTable): Compiled => {
     try {
-      return compileLimits(grant, table, { claims, findTable })
+      return { limits: compileLimits(grant, table, { claims, findTable }) }
     } catch (error) {
-      if (!(error instanceof ClosedGrant)) throw error
-      report(role, table, error.message)
-      return null
+      if (error instanceof ClosedGrant) return { limits: null, reason: error }
+      throw error
     }
   }
 
   const isCurrent = ({ limits }: Compiled) =>
-    limits === null || limits.parents.every((parent) => findTable(parent.name) === parent)
+    limits?.parents.every((parent) => findTable(parent.name) === parent) ?? true
 
   const cacheOf = (key: KeyRole, table: RegisteredTable) => {
-    const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, Map<TableAction, Compiled>>()
+    const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>()
     compiled.set(key, ofKey)
-    const ofTable = ofKey.get(table) ?? new Map<TableAction, Compiled>()
+    const ofTable = ofKey.get(table) ?? new WeakMap<Grant, Compiled>()
     ofKey.set(table, ofTable)
     return ofTable
   }
 
-  /** Returns what the role opens for an action on a table. null: nothing. */
-  const limitsOf = (key: KeyRole, action: TableAction, table: RegisteredTable): Limits | null => {
+  /** Returns the compiled grant for an action on a table; undefined if the role has none. */
+  const compiledFor = (key: KeyRole, action: TableAction, table: RegisteredTable): Compiled | undefined => {
     const role = findRole(key.id)
-    if (!role) return null
+    const grant = role?.index.find(action, table.name, table.structure.isView)
+    if (!role || !grant) return undefined
     const cache = cacheOf(key, table)
-    const known = cache.get(action)
-    if (known?.role === role && isCurrent(known)) return known.limits
-    const limits = compile(role, key, action, table)
-    cache.set(action, { role, limits })
-    return limits
+    const known = cache.get(grant)
+    if (known && isCurrent(known)) return known
+    const made = compile(grant, key, table)
+    cache.set(grant, made)
+    if (made.limits === null) report(role, table, made.reason)
+    return made
   }
+
+  /** Returns what the role opens for an action on a table. null: nothing. */
+  const limitsOf = (key: KeyRole, action: TableAction, table: RegisteredTable): Limits | null =>
+    compiledFor(key, action, table)?.limits ?? null
 
   const allows = (key: KeyRole, action: TableAction, name: string): boolean => {
     const table = findTable(name)
@@ -73,16 +78,41 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return findRole(key.id)?.index.find(action, name, false) !== undefined
   }
 
-  const ACTIONS: readonly TableAction[] = ['read', 'create', 'update', 'delete', 'schema']
+  const fieldsOf = (key: KeyRole, table: RegisteredTable): VisibleFields => {
+    const reading = limitsOf(key, 'read', table)
+    const open = (action: TableAction) => {
+      const limits = limitsOf(key, action, table)
+      return limits && openLimited(table, [limits], reading)
+    }
+    const [created, updated] = [open('create'), open('update')]
+    const shown = open('read') ?? created ?? updated ?? open('schema') ?? open('delete')
+    return {
+      columns: shown?.visible ?? [],
+      creatable: created?.writable ?? [],
+      updatable: updated?.writable ?? [],
+      presets: created?.presets.map(([column]) => column) ?? [],
+      hasRule: shown?.rowRule != null
+    }
+  }
 
   /** Returns the role of a key in the form of permissions. */
   const scopeOf = (key: KeyRole): Scope => ({
     reaches: (table) => ACTIONS.some((action) => allows(key, action, table)),
     grants: (action) => findRole(key.id)?.index.grants(action) ?? false,
-    allows: (action, table) => allows(key, action, table)
+    allows: (action, table) => allows(key, action, table),
+    fieldsOf: (table) => fieldsOf(key, table)
   })
 
-  return { limitsOf, scopeOf }
+  /** Returns why a grant of the role opens nothing in the table; null if each opens something, or if the role has none. */
+  const closedBy = (key: KeyRole, table: RegisteredTable): ClosedGrant | null => {
+    for (const action of ACTIONS) {
+      const found = compiledFor(key, action, table)
+      if (found?.limits === null) return found.reason
+    }
+    return null
+  }
+
+  return { limitsOf, scopeOf, closedBy }
 }
 
 export type KeyRights = ReturnType<typeof createKeyRights>

@@ -24,9 +24,23 @@ export interface Limits {
   readonly parents: readonly RegisteredTable[]
 }
 
+const MISFIT = 'A claim has not the type of its field, or the role needs a field that the table does not have.'
+
 /** Why a grant opens nothing in a table, as a sentence for administrators. */
 export class ClosedGrant extends Error {
   override readonly name = 'ClosedGrant'
+  /** The reason as a sentence for the holder of the key, which names no field. */
+  readonly forToken: string
+
+  constructor(message: string, forToken = MISFIT) {
+    super(message)
+    this.forToken = forToken
+  }
+}
+
+const missingClaims = (names: readonly string[]) => {
+  const message = `The key has no claim ${names.map((name) => `'${excerpt(name)}'`).join(', ')}.`
+  return new ClosedGrant(message, message)
 }
 
 interface LimitsOptions {
@@ -80,8 +94,7 @@ export const compileLimits = (
   const missing = new Set<string>()
   const rule = withClaims(rows, claims, missing)
   const values = Object.entries(withClaims(presets, claims, missing) as object)
-  if (missing.size > 0)
-    throw new ClosedGrant(`The key has no claim ${[...missing].map((name) => `'${excerpt(name)}'`).join(', ')}.`)
+  if (missing.size > 0) throw missingClaims([...missing])
   const parents = new Set<RegisteredTable>()
 
   const comparedIn = (name: string, { structure }: RegisteredTable, depth: number): ComparedColumns => ({

@@ -1,4 +1,5 @@
 import type { Column, RegisteredTable } from '../../model/table.ts'
+import { shownColumns } from '../../model/visible-fields.ts'
 import { allOf, type RowRule } from '../../sql/conditions.ts'
 import type { Assignment } from '../../sql/records.ts'
 import type { Limits } from './limits.ts'
@@ -33,24 +34,18 @@ const joinRules = (rules: readonly RowRule[]): RowRule | null => {
   return others.length === 0 ? first : (table) => allOf([first, ...others].map((rule) => rule(table)))
 }
 
-/** Returns what the limits of several actions open together. */
-export const openLimited = ({ structure }: RegisteredTable, limits: readonly Limits[]): Opened => {
-  const shown = structure.columns.filter(({ isHidden }) => !isHidden)
-  const presets = limits.flatMap((one) => one.presets)
-  const visible = shown.filter((column) =>
-    isIn(
-      limits.map(({ readable }) => readable),
-      column
-    )
-  )
+/**
+ * Returns what the limits of several actions open together. `reading`: those of reading, which decide what the key sees; null
+ * if it cannot read.
+ */
+export const openLimited = (table: RegisteredTable, limits: readonly Limits[], reading: Limits | null): Opened => {
+  const shown = shownColumns(table)
+  const presets = [...new Set(limits)].flatMap((one) => one.presets)
+  const readable = (reading ? [reading] : limits).map((one) => one.readable)
+  const settable = limits.map((one) => one.writable)
+  const visible = shown.filter((column) => isIn(readable, column))
   const writable = shown.filter(
-    (column) =>
-      !column.isReadonly &&
-      isIn(
-        limits.map((one) => one.writable),
-        column
-      ) &&
-      !presets.some(([preset]) => preset === column)
+    (column) => !column.isReadonly && isIn(settable, column) && !presets.some(([preset]) => preset === column)
   )
   const isListed = (column: Column) => limits.some((one) => one.writable?.has(column))
   return {

@@ -14,6 +14,7 @@ import type { ImportOptions, ImportPlan } from './plan.ts'
 import {
   type CheckedFile,
   createStepPlans,
+  hasUpdates,
   type ImportEntry,
   MAX_ROWS_OF_ONE_STEP,
   type StepsOptions,
@@ -30,10 +31,12 @@ export interface StoredRecords extends Stored {
   readonly rows: number
 }
 
-const toStoredRecords = (results: readonly WriteResult[]): StoredRecords => ({
-  rows: Number(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record),
-  ...storedBy(results)
-})
+const toStoredRecords =
+  (updates: boolean) =>
+  (results: readonly WriteResult[]): StoredRecords => ({
+    rows: Number(results.findLast(({ rows }) => rows.length > 0)?.rows[0]?.record),
+    ...storedBy(results, updates)
+  })
 
 const tooManyRecords = (rows: number) =>
   new DomainError(
@@ -88,7 +91,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     return {
       ...(await operationOf({ after: null, last, rows }, entry.progress(access.table.id, rows))),
       change: { kind: 'import', file: await sizeOf(checked) },
-      result: toStoredRecords
+      result: toStoredRecords(hasUpdates(checked))
     }
   }
 
@@ -108,7 +111,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     const { rows } = checked.file
     const [stored] = await once(
       caller,
-      [{ table: access.table, shown: null, result: toStoredRecords }],
+      [{ table: access.table, shown: null, result: toStoredRecords(hasUpdates(checked)) }],
       async (commit) => {
         await check()
         if (rows === 0) return [{ rows, created: 0, updated: 0 }] as const

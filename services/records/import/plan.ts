@@ -1,6 +1,7 @@
 import type { SearchIndex } from '../../../schemas/table.ts'
 import type { ImportField, ImportFormat, StagingRequest } from '../../engine/staging/protocol.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
 import { type Column, type RegisteredTable, TIMESTAMPS, UPDATED_AT } from '../../model/table.ts'
 import type { UniqueKey } from '../../model/unique-key.ts'
 import type { ImportTarget } from '../../sql/imports.ts'
@@ -31,7 +32,8 @@ export interface ImportOptions {
 }
 
 /** The part of an access that an import needs before its first record is stored: the table may not exist yet. */
-export interface ImportAccess extends Pick<Access, 'columns' | 'required' | 'writable' | 'rows'> {
+export interface ImportAccess
+  extends Pick<Access, 'columns' | 'accepted' | 'required' | 'writable' | 'presets' | 'rows'> {
   readonly table: Pick<RegisteredTable, 'name' | 'structure' | 'timeDefaults'> & {
     readonly searchIndex: Pick<SearchIndex, 'state'>
   }
@@ -63,15 +65,15 @@ const toImportField = (column: Column, mayBeSet: boolean): ImportField => ({
   isComputed: column.isGenerated
 })
 
-const fallbacksOf = (
-  { structure, timeDefaults = [] }: ImportAccess['table'],
-  now: number
-): StagingRequest['fallbacks'] => {
+const fallbacksOf = ({ table, presets }: ImportAccess, now: number): StagingRequest['fallbacks'] => {
+  const { structure, timeDefaults = [] } = table
   const stamps = structure.autoTimestamps ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)) : []
-  return [
+  const values = new Map<string, SqlValue>([
     ...stamps.map(({ name }) => [name, BigInt(now)] as const),
-    ...timeDefaults.map(({ column, valueAt }) => [column.name, valueAt(now)] as const)
-  ]
+    ...timeDefaults.map(({ column, valueAt }) => [column.name, valueAt(now)] as const),
+    ...presets.map(([{ name }, value]) => [name, value] as const)
+  ])
+  return [...values]
 }
 
 /**
@@ -84,8 +86,8 @@ export const planImport = (
   options: ImportOptions,
   now: number
 ): ImportPlan => {
-  const { table, columns } = access
-  if (access.required.some(({ name }) => !columns.has(name))) throw hiddenFieldsRequired()
+  const { table, accepted } = access
+  if (access.required.some(({ name }) => !accepted.has(name))) throw hiddenFieldsRequired()
   checkVisible(access, options.on)
   const on = options.isUpsert
     ? findUniqueKey(access, target.uniqueKeys, {
@@ -103,12 +105,12 @@ export const planImport = (
       table: table.name,
       declarations: target.declarations,
       rowid: table.structure.rowid,
-      fields: [...columns.values()].map((column) =>
+      fields: [...accepted.values()].map((column) =>
         toImportField(column, options.setsReadOnly || access.writable.has(column))
       ),
       required: [...new Set(required)],
       names: options.names,
-      fallbacks: fallbacksOf(table, now),
+      fallbacks: fallbacksOf(access, now),
       format: options.format,
       keepsDigits: false,
       skip: options.skip,

@@ -13,11 +13,11 @@ import type { ResultSql } from '../../sql/unit-results.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Access } from '../access/access.ts'
 import type { Commit } from '../change/commit.ts'
-import { final, type Operation, type OperationFailure } from '../change/operation.ts'
+import { explainWithRowCheck, final, type Operation, type OperationFailure } from '../change/operation.ts'
 import { createViolations } from '../change/violations.ts'
 import { ignoredByTrigger, valueTaken } from '../failures.ts'
 import { whenUnlocked } from './lock-waits.ts'
-import { type ImportPlan, storePlanOf } from './plan.ts'
+import { changedFields, type ImportPlan, storePlanOf } from './plan.ts'
 
 /** A file with at most this many records and bytes is stored in one transaction. */
 export const MAX_ROWS_OF_ONE_STEP = 5000
@@ -84,15 +84,19 @@ export interface Stored {
   readonly updated: number
 }
 
+/** Whether the records of the file can change stored ones. */
+export const hasUpdates = ({ plan, file: { fields } }: CheckedFile) =>
+  plan.on !== null && changedFields(plan, fields).length > 0
+
 /**
- * A step checks the table, may check unique keys, changes records in an upsert, inserts records, updates the row of the
+ * A step checks the table, may check unique keys, changes records if it `updates`, inserts records, updates the row of the
  * import, and may check what was stored. Only the first check and the update of the import return a row.
  */
-export const storedBy = (results: readonly WriteResult[]): Stored => {
+export const storedBy = (results: readonly WriteResult[], updates: boolean): Stored => {
   const progress = results.findLastIndex(({ rows }) => rows.length > 0)
   return {
     created: Number(results[progress - 1]?.changes),
-    updated: progress > 2 ? Number(results[progress - 2]?.changes) : 0
+    updated: updates ? Number(results[progress - 2]?.changes) : 0
   }
 }
 
@@ -124,23 +128,26 @@ export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'
   const explain = createStepFailures(db)
 
   /** Returns the function that returns an operation. */
-  return async ({ plan, staging, file: { fields, rows } }: CheckedFile, access: Access) => {
+  return async (checked: CheckedFile, access: Access) => {
     const { table } = access
+    const { plan, staging, file } = checked
+    const updates = hasUpdates(checked)
+    const result = (results: readonly WriteResult[]) => storedBy(results, updates)
     const { id, name, hasConflictTriggers } = table
-    const storePlan = { ...storePlanOf(plan, fields), hasConflictTriggers }
-    const { unitOf } = await staging.store(storePlan)
+    const { unitOf } = await staging.store({ ...storePlanOf(plan, file.fields), hasConflictTriggers })
     const isSameTable = expectTable(id, name, plan.target.declarations[0] as string)
     return async (range: Omit<StoredRange, 'now'>, progress: Statement): Promise<Operation<Stored>> => {
       const stored = await unitOf({ ...range, now: clock() }, progress)
+      const unit = [isSameTable, ...stored.unit]
       return {
         table,
-        unit: [isSameTable, ...stored.unit],
+        unit,
         change: { kind: 'import', file: null },
-        countChange: (results) => storedBy(results).created,
-        result: storedBy,
-        receipt: () => ({ before: resultsOf(stored, rows, BigInt(storePlan.updated.length > 0)) }),
+        countChange: (results) => result(results).created,
+        result,
+        receipt: () => ({ before: resultsOf(stored, file.rows, BigInt(updates)) }),
         shown: null,
-        explain: explain(access)
+        explain: explainWithRowCheck(unit, explain(access))
       }
     }
   }

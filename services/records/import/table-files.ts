@@ -69,9 +69,12 @@ const sampleOf = async ({ format }: ImportOptions, chunks: BodyChunks) => {
 export const createTableFileService = ({ tables, imports, clock, accessOf, onFailure }: TableFileOptions) => {
   const planFor = async (table: NewTable, options: ImportOptions) => {
     const { structure, declarations } = await tables.declare(table)
+    const columns = new Map(structure.columns.map((column) => [column.name, column]))
     const access = {
       table: { name: table.name, structure, searchIndex: NO_SEARCH_INDEX },
-      columns: new Map(structure.columns.map((column) => [column.name, column])),
+      columns,
+      accepted: columns,
+      presets: [],
       writable: new Set(structure.columns),
       rows: null,
       required: structure.columns.filter((column) => isRequired(structure, column))

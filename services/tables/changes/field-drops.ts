@@ -9,13 +9,14 @@ import { dropSearchIndex } from '../../sql/search-index.ts'
 import type { Unit } from '../../sql/statement.ts'
 import { assertTable } from '../assert-table.ts'
 import { tableEntry } from '../audited-table.ts'
-import { lossNotConfirmed, structureInUse, tableOutdated } from '../failures.ts'
+import { assertNotNeeded, lossNotConfirmed, structureInUse, tableOutdated } from '../failures.ts'
 import { isOwn } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import type { CountRows } from '../registry/row-counts.ts'
 import { updateChoices } from '../registry/table-statements.ts'
 import type { SearchIndexes } from '../search/indexes.ts'
 import { choicesWithout, fieldOf } from './field-changes.ts'
+import type { RoleNames } from './renames.ts'
 import { createRewriteLimit } from './rewrite-limit.ts'
 import type { TableWrites } from './table-writes.ts'
 
@@ -26,11 +27,12 @@ interface FieldDropsOptions {
   readonly writes: TableWrites
   readonly searchIndexes: SearchIndexes
   readonly countStored: CountRows
+  readonly roleNames: RoleNames
 }
 
 /** Creates the function that deletes a field. For administrators. */
 export const createFieldDrops = (options: FieldDropsOptions) => {
-  const { db, registry, clock, writes, searchIndexes, countStored } = options
+  const { db, registry, clock, writes, searchIndexes, countStored, roleNames } = options
   const checkSize = createRewriteLimit(db)
 
   /** Returns the indexes of the API that have only this field. Others refuse the drop: SQLite names them. */
@@ -45,6 +47,7 @@ export const createFieldDrops = (options: FieldDropsOptions) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(name)
     if (column.isPrimary) throw structureInUse(`'${column.name}' is the key, or a part of it.`)
+    assertNotNeeded(roleNames.needing(table, column), column.name)
     await checkSize(caller, table, [column.name])
     const after = { ...structure, columns: structure.columns.filter((other) => other !== column) }
     const indexChanges = await searchIndexes.rebuildOrDrop(caller, table, after)

@@ -12,6 +12,7 @@ import { updateChoices } from '../registry/table-statements.ts'
 import type { SearchIndexes } from '../search/indexes.ts'
 import { choicesAfter, type FieldChange, readFieldChange, structureAfter } from './field-changes.ts'
 import { createRebuilds } from './rebuilds.ts'
+import type { RoleNames } from './renames.ts'
 import type { TableWrites } from './table-writes.ts'
 import type { StructureChange } from './trials.ts'
 import { createValueCheck } from './value-checks.ts'
@@ -21,10 +22,11 @@ interface FieldUpdatesOptions {
   readonly clock: Clock
   readonly writes: TableWrites
   readonly searchIndexes: SearchIndexes
+  readonly roleNames: RoleNames
 }
 
 /** Creates the function that changes a field, by ALTER TABLE or by a rebuild of the table. For administrators. */
-export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUpdatesOptions) => {
+export const createFieldUpdates = ({ db, clock, writes, searchIndexes, roleNames }: FieldUpdatesOptions) => {
   const checkValues = createValueCheck(db)
   const rebuild = createRebuilds(db)
 
@@ -47,14 +49,16 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes }: FieldUp
     const isRebuilt = change.storedType !== undefined || change.defaultValue !== undefined
     await checkValues(caller, table, change)
     const after = structureAfter(structure, change)
+    const roles = name === undefined ? undefined : roleNames.renameField(table, column, name)
     const unit = [
       ...(isRebuilt ? await rebuild(caller, table, change) : []),
       ...(jsonType ? await searchIndexes.rebuildOrDrop(caller, table, after) : []),
       ...(isNotNull === undefined ? [] : [setNotNull(tableName, column.name, isNotNull)]),
       ...(name === undefined ? [] : [await renameTo(tableName, column.name, name)]),
+      ...(roles?.unit ?? []),
       updateChoices(table, choicesAfter(choices, change), clock())
     ]
-    return { unit, options: { foreignKeys: !isRebuilt } }
+    return { unit, options: { foreignKeys: !isRebuilt }, ...(roles && { roles }) }
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Database, WriteResult } from '../../engine/database.ts'
 import { invalid } from '../../model/errors.ts'
 import { foldName } from '../../model/names.ts'
 import type { Row } from '../../model/sql-value.ts'
-import type { RegisteredTable } from '../../model/table.ts'
+import type { Column, RegisteredTable } from '../../model/table.ts'
 import { changeCaseOfName, renameTable } from '../../sql/alter.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
 import { assertTable } from '../assert-table.ts'
@@ -23,6 +23,22 @@ export interface TokenNames {
   apply(rows: readonly Row[]): readonly NamingToken[]
 }
 
+/** A change of roles. */
+export interface RoleRewrite {
+  /** Each statement expects a role as it was read. */
+  readonly unit: Unit
+  /** Caches the changed roles. To be called in the step that acknowledges the commit of the unit. */
+  apply(): void
+}
+
+/** The roles whose grants name tables and fields. The role service provides it. */
+export interface RoleNames {
+  renameTable(table: RegisteredTable, to: string): RoleRewrite
+  renameField(table: RegisteredTable, column: Column, to: string): RoleRewrite
+  /** Returns the names of the roles whose rules or fields need the field, or with null the table from another one. */
+  needing(table: RegisteredTable, column: Column | null): readonly string[]
+}
+
 /** What a request renames. */
 export interface Rename {
   readonly name: string
@@ -33,6 +49,7 @@ interface RenamesOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly tokenNames: TokenNames
+  readonly roleNames: RoleNames
 }
 
 /** Returns the rename in a request, or null. @throws VALIDATION_FAILED */
@@ -46,7 +63,7 @@ export const renameIn = (name: string | undefined, updateTokens: boolean | undef
 }
 
 /** Creates the functions for new names of tables. SQLite changes the name in foreign keys, indexes, triggers and views. */
-export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
+export const createRenames = ({ db, registry, tokenNames, roleNames }: RenamesOptions) => {
   /** @throws TABLE_EXISTS, TABLE_REGISTERED */
   const checkFree = async ({ id }: RegisteredTable, name: string) => {
     const registered = registry.find(name)
@@ -66,17 +83,21 @@ export const createRenames = ({ db, registry, tokenNames }: RenamesOptions) => {
   }
 
   /**
-   * Returns the statements of a rename. The last one renames in the tokens, if that is requested.
+   * Returns the statements of a rename, and the change of the roles that is a part of them. The last statement renames in
+   * the tokens, if that is requested.
    * @throws TABLE_READ_ONLY, STRUCTURE_CHANGED, TABLE_EXISTS, TABLE_REGISTERED
    */
-  const unitOf = async (table: RegisteredTable, { name, updateTokens }: Rename): Promise<Unit> => {
+  const unitOf = async (table: RegisteredTable, { name, updateTokens }: Rename) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(table.name)
-    return [
+    const roles = roleNames.renameTable(table, name)
+    const unit: Unit = [
       ...(await renameStored(table, name)),
+      ...roles.unit,
       renameRegistration(table.id, name),
       ...(updateTokens ? [tokenNames.rename(table.name, name)] : [])
     ]
+    return { unit, roles }
   }
 
   /**

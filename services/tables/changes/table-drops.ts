@@ -5,20 +5,22 @@ import { deleteRetriesOfTable } from '../../sql/retries.ts'
 import { dropSearchIndex } from '../../sql/search-index.ts'
 import { assertNoView } from '../assert-table.ts'
 import { tableEntry } from '../audited-table.ts'
-import { lossNotConfirmed, tableOutdated } from '../failures.ts'
+import { assertNotNeeded, lossNotConfirmed, tableOutdated } from '../failures.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import type { CountRows } from '../registry/row-counts.ts'
 import { deleteTable, expectRegistration } from '../registry/table-statements.ts'
+import type { RoleNames } from './renames.ts'
 import type { CommitTried } from './trials.ts'
 
 interface TableDropsOptions {
   readonly registry: TableRegistry
   readonly countStored: CountRows
   readonly commitTried: CommitTried
+  readonly roleNames: RoleNames
 }
 
 /** Creates the function that deletes a stored table. For administrators. */
-export const createTableDrops = ({ registry, countStored, commitTried }: TableDropsOptions) => {
+export const createTableDrops = ({ registry, countStored, commitTried, roleNames }: TableDropsOptions) => {
   /** @throws STRUCTURE_IN_USE, TABLE_CHANGED */
   const commitDrop = async (caller: Caller, table: RegisteredTable) => {
     const { id, name } = table
@@ -42,6 +44,7 @@ export const createTableDrops = ({ registry, countStored, commitTried }: TableDr
     const { name } = table
     assertNoView(table)
     if (table.isOutdated) throw tableOutdated(name)
+    assertNotNeeded(roleNames.needing(table, null), name)
     if (!isConfirmed) {
       throw lossNotConfirmed(name, await countStored(caller, table), 'Dropping it deletes all of them.')
     }

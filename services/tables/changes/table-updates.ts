@@ -58,7 +58,10 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
     const table = await writes.restructure(
       caller,
       id,
-      async (before) => changeWith(before, await renames.unitOf(before, rename)),
+      async (before) => {
+        const { unit, roles } = await renames.unitOf(before, rename)
+        return { ...(await changeWith(before, unit)), roles }
+      },
       (results, before) => {
         const row = results.at(-1)?.rows[0]
         tokens = row ? renames.applied(results, before, rename) : renames.reloaded(before, rename)

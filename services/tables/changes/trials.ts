@@ -9,6 +9,7 @@ import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import { tableKeepsChanging, wouldBreak, wouldBreakOthers } from '../failures.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { updateChoices } from '../registry/table-statements.ts'
+import type { RoleRewrite } from './renames.ts'
 
 /** Each change of any declaration of the file ends one attempt. */
 export const MAX_ATTEMPTS = 20
@@ -19,7 +20,12 @@ export interface StructureChange {
   readonly options?: UnitOptions
   /** What the unit does, for the audit. */
   readonly entries: readonly AuditEntry[]
+  /** The change of roles that the unit contains. */
+  readonly roles?: RoleRewrite
 }
+
+/** A change that was tried. */
+type TriedChange = StructureChange & Required<Pick<StructureChange, 'options'>>
 
 interface TrialsOptions {
   readonly db: Database
@@ -59,7 +65,7 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
    * Tries a change of the structure. Returns it with a check that the declarations are still those that were tried, and
    * with the new names of columns of registered views. @throws STRUCTURE_IN_USE
    */
-  const tryChange = async (caller: Caller, change: StructureChange): Promise<Required<StructureChange>> => {
+  const tryChange = async (caller: Caller, change: StructureChange): Promise<TriedChange> => {
     const { unit, options } = change
     const { declarations, broken, hasBroken, changedViews } = await db.tryChange(unit, caller, options)
     if (broken.length > 0) throw caller.kind === 'token' ? wouldBreakOthers() : wouldBreak(broken)
@@ -79,10 +85,11 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
   /** Commits a change with its rows of the audit. Returns the results of the unit. */
   const commit = async (
     caller: Caller,
-    { unit, options, entries }: StructureChange
+    { unit, options, entries, roles }: StructureChange
   ): Promise<readonly WriteResult[]> => {
     const rows = entries.map((entry) => auditRow(caller, clock(), entry))
     const results = await db.write([...unit, ...rows], options)
+    roles?.apply()
     return results.slice(0, unit.length)
   }
 

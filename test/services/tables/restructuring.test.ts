@@ -4,7 +4,7 @@ import { serviceCaller } from '../../../services/model/caller.ts'
 import type { Unit } from '../../../services/sql/statement.ts'
 import { createTableService } from '../../../services/tables/tables.ts'
 import { startServices } from '../services.ts'
-import { createTokenService } from '../token-service.ts'
+import { createTokenService, noRoleNames } from '../token-service.ts'
 
 const SCHEMA = `
   CREATE TABLE cats (id INTEGER PRIMARY KEY, name TEXT, lives INTEGER);
@@ -23,7 +23,14 @@ const start = async (t: Test) => {
   }
   const clock = Date.now
   const tokenNames = createTokenService({ db, clock }).names
-  const tables = createTableService({ db: { ...db, write }, registry, clock, tokenNames, onBuildFailure: () => {} })
+  const tables = createTableService({
+    db: { ...db, write },
+    registry,
+    clock,
+    tokenNames,
+    roleNames: noRoleNames,
+    onBuildFailure: () => {}
+  })
   const { id } = await tables.adoptTable(serviceCaller, 'cats')
   return {
     tables,

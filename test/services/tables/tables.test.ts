@@ -5,7 +5,7 @@ import { createTableRegistry } from '../../../services/tables/registry/registry.
 import { createTableService } from '../../../services/tables/tables.ts'
 import { rejection } from '../engine/engine.ts'
 import { startServices } from '../services.ts'
-import { createTokenService } from '../token-service.ts'
+import { createTokenService, noRoleNames } from '../token-service.ts'
 
 const tokenCaller: Caller = { ...serviceCaller, kind: 'token', id: 1, name: 'test' }
 
@@ -282,6 +282,7 @@ t.test('a change that is acknowledged during a load of the registry is kept', as
     registry,
     clock: Date.now,
     tokenNames: createTokenService({ db, clock: Date.now }).names,
+    roleNames: noRoleNames,
     onBuildFailure: () => {}
   })
   const { id } = await tables.adoptTable(serviceCaller, 'theirs')

@@ -3,7 +3,11 @@ import type { Permissions } from '../../../schemas/token.ts'
 import { authorize } from '../../../services/tokens/authorize.ts'
 import { createScope } from '../../../services/tokens/permissions.ts'
 
-const tokenWith = (permissions: Permissions) => ({ scope: createScope(permissions), permissions })
+const tokenWith = (permissions: Permissions) => ({
+  scope: createScope(permissions),
+  permissions,
+  role: null
+})
 
 const reader = tokenWith({ tables: ['cats'], actions: ['read'] })
 const writer = tokenWith({ tables: ['cats'], actions: ['write'] })

@@ -7,6 +7,7 @@ import type { Structure } from '../../../../services/model/table.ts'
 import { selectImportTarget, toImportTarget } from '../../../../services/sql/imports.ts'
 import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
 import { type StagedSelection, selectOrphans, selectTaken } from '../../../../services/sql/staged-checks.ts'
+import { toUnit } from '../../../../services/sql/unit-values.ts'
 import { databaseFile, prepareFile, rejection, sql, stagingDirectoryOf, startEngine } from '../engine.ts'
 
 const TABLES = `
@@ -121,10 +122,10 @@ t.test('a file is staged, checked and stored', async (t) => {
   t.strictSame(first, { last: 2n, rows: 2 })
   const progress = { ...sql('SELECT 1'), expect: 1 }
   const { unit: firstUnit } = await unitOf({ after: null, ...first, now: 0 }, progress)
-  t.match(await db.write(firstUnit), [{ changes: 1 }, { changes: 1 }])
+  t.match(await db.write(toUnit(firstUnit)), [{ changes: 1 }, { changes: 1 }])
   const second = await staging.step({ after: first.last, rows: 2, maxBytes: null })
   const { unit: secondUnit } = await unitOf({ after: first.last, ...second, now: 0 }, progress)
-  t.match(await db.write(secondUnit), [{ changes: 0 }, { changes: 1 }])
+  t.match(await db.write(toUnit(secondUnit)), [{ changes: 0 }, { changes: 1 }])
   t.match(await db.read(sql('SELECT id, name, n, made FROM items')), [
     { id: 1, name: 'a', n: 1, made: 'now' },
     { id: 2, name: 'b "c"\n', n: 2, made: 'then' },

@@ -3,6 +3,7 @@ import type { StagedCheck, StagingRequest } from '../../../../services/engine/st
 import type { Structure } from '../../../../services/model/table.ts'
 import { describeTable, toStructure } from '../../../../services/sql/introspection.ts'
 import { selectTaken } from '../../../../services/sql/staged-checks.ts'
+import { toUnit } from '../../../../services/sql/unit-values.ts'
 import { toColumn } from '../../../../services/tables/changes/field-rules.ts'
 import { databaseFile, prepareFile, rejection, sql, startEngine } from '../engine.ts'
 import { startClusterParts } from './stand-in.ts'
@@ -89,7 +90,7 @@ t.test('records of several ranges are compared, and stored in units with their v
     { after: first.last, ...second }
   ]) {
     const { unit } = await unitOf({ ...range, now: 0 }, progress)
-    t.match(await db.write(unit), [{ changes: range.rows }, { changes: 1 }])
+    t.match(await db.write(toUnit(unit)), [{ changes: range.rows }, { changes: 1 }])
   }
   t.match(await db.read(sql("SELECT count(*) AS n, max(rowid) AS last, sum(typeof(v) = 'text') AS texts FROM t")), [
     { n: 6002, last: 6002, texts: 6002 }

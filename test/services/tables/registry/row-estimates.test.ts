@@ -4,7 +4,7 @@ import type { Row } from '../../../../services/model/sql-value.ts'
 import { createTableService } from '../../../../services/tables/tables.ts'
 import { rejection } from '../../engine/engine.ts'
 import { startServices } from '../../services.ts'
-import { createTokenService } from '../../token-service.ts'
+import { createTokenService, noRoleNames } from '../../token-service.ts'
 
 const numbers = (count: number) =>
   `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n`
@@ -44,6 +44,7 @@ t.test('a table that is dropped while the list is made has no number of rows', a
       registry,
       clock: Date.now,
       tokenNames: createTokenService({ db, clock: Date.now }).names,
+      roleNames: noRoleNames,
       onBuildFailure: () => {}
     }).listAdoptable(serviceCaller)
   const listed = await withFailure(async (...args): Promise<readonly Row[]> => {

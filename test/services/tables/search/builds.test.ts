@@ -6,7 +6,7 @@ import type { RegisteredTable } from '../../../../services/model/table.ts'
 import { createTableRegistry } from '../../../../services/tables/registry/registry.ts'
 import { createTableService } from '../../../../services/tables/tables.ts'
 import { startServices } from '../../services.ts'
-import { createTokenService } from '../../token-service.ts'
+import { createTokenService, noRoleNames } from '../../token-service.ts'
 
 const LAST_KEY = '9223372036854775807'
 
@@ -20,6 +20,7 @@ const start = async (t: Test, sql: string, change: (db: Database) => Partial<Dat
     registry,
     clock: Date.now,
     tokenNames: createTokenService({ db, clock: Date.now }).names,
+    roleNames: noRoleNames,
     onBuildFailure: (table, error) => failures.push([table, (error as Error).message])
   })
   t.teardown(tables.builds.stop)

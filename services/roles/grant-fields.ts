@@ -1,0 +1,79 @@
+import type { Grant } from '../../schemas/role.ts'
+import { isJsonObject } from '../model/json-object.ts'
+import { foldName } from '../model/names.ts'
+import type { RegisteredTable, Registration } from '../model/table.ts'
+
+interface FieldNames {
+  /** Returns the registered table of this name, ignoring case. */
+  readonly findTable: (name: string) => Registration | undefined
+  /** Returns the new name of a field that a grant names. `table`: the one that has the field, or would have it. */
+  readonly nameOf: (table: RegisteredTable, field: string) => string
+}
+
+const withKeys = (value: object, keyOf: (key: string) => string) =>
+  Object.fromEntries(Object.entries(value).map(([key, item]) => [keyOf(key), item]))
+
+/** Returns the table to which the foreign key with these fields refers. */
+const parentOf = ({ structure }: RegisteredTable, fields: string, findTable: FieldNames['findTable']) => {
+  const key = structure.foreignKeys.find((other) => other.fields.map(foldName).join(',') === foldName(fields))
+  const parent = key && findTable(key.table)
+  return parent?.structure ? parent : undefined
+}
+
+const mapVia = (via: object, table: RegisteredTable, names: FieldNames) =>
+  Object.fromEntries(
+    Object.entries(via).map(([fields, rule]) => {
+      const parent = parentOf(table, fields, names.findTable)
+      const renamed = fields.split(',').map((field) => names.nameOf(table, field))
+      return [renamed.join(','), parent ? mapRule(rule, parent, names) : rule]
+    })
+  )
+
+const mapRule = (rule: unknown, table: RegisteredTable, names: FieldNames): unknown => {
+  if (!isJsonObject(rule)) return rule
+  const parts = Object.entries(rule).map(([part, value]) => {
+    if (Array.isArray(value)) return [part, value.map((item) => mapRule(item, table, names))]
+    if (!isJsonObject(value)) return [part, value]
+    if (part === 'via') return [part, mapVia(value, table, names)]
+    return [part, part === 'where' ? withKeys(value, (field) => names.nameOf(table, field)) : value]
+  })
+  return Object.fromEntries(parts)
+}
+
+/** Returns the grant with other names of fields, as it applies to this table. */
+export const mapFields = (grant: Grant, table: RegisteredTable, names: FieldNames): Grant => {
+  const { rows, fields, presets } = grant
+  const rename = (field: string) => names.nameOf(table, field)
+  return {
+    ...grant,
+    ...(rows && { rows: mapRule(rows, table, names) as Grant['rows'] & object }),
+    ...(fields && {
+      fields: {
+        ...(fields.read && { read: fields.read.map(rename) }),
+        ...(fields.write && { write: fields.write.map(rename) })
+      }
+    }),
+    ...(presets && { presets: withKeys(presets, rename) })
+  }
+}
+
+/** A field that a grant names, in the table that has it, or would have it. */
+export interface NamedField {
+  readonly table: RegisteredTable
+  readonly field: string
+}
+
+/** Returns the fields that a grant names, as it applies to this table. */
+export const namedFields = (
+  grant: Grant,
+  table: RegisteredTable,
+  findTable: FieldNames['findTable']
+): readonly NamedField[] => {
+  const named: NamedField[] = []
+  const nameOf = (owner: RegisteredTable, field: string) => {
+    named.push({ table: owner, field })
+    return field
+  }
+  mapFields(grant, table, { findTable, nameOf })
+  return named
+}
