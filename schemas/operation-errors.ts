@@ -30,6 +30,9 @@ export const TOKEN_TABLE_ERRORS: readonly ErrorCode[] = ['ACTION_NOT_ALLOWED', .
  */
 export const TOKEN_READ_ERRORS: readonly ErrorCode[] = [...TOKEN_TABLE_ERRORS, 'TABLE_CHANGED']
 
+/** For routes of tokens that change records: a role can open some of them. */
+export const TOKEN_CHANGE_ERRORS: readonly ErrorCode[] = [...TOKEN_READ_ERRORS, 'ROW_NOT_ALLOWED']
+
 /** For routes that return stored records, except those that a change returns. */
 export const RECORD_READ_ERRORS: readonly ErrorCode[] = [...SCAN_ERRORS, 'RESPONSE_TOO_LARGE']
 
@@ -50,7 +53,6 @@ export const RECORD_CREATE_ERRORS: readonly ErrorCode[] = [
   'UNIQUE_VIOLATION',
   'FOREIGN_KEY_VIOLATION',
   'REFUSED_BY_TRIGGER',
-  'ROW_NOT_ALLOWED',
   'STRUCTURE_CHANGED',
   'TOO_MUCH_WORK',
   'IDEMPOTENCY_KEY_IN_FLIGHT',

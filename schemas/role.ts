@@ -3,6 +3,7 @@ import { documentedAs } from './documented.ts'
 import { CreatedAtSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
 import { Int64 } from './numbers.ts'
 import { operators } from './query.ts'
+import { ActionSchema, actions } from './token-action.ts'
 
 /** Steps of `via` from a table to a parent. */
 export const MAX_VIA_DEPTH = 3
@@ -10,18 +11,6 @@ export const MAX_VIA_DEPTH = 3
 export const MAX_CLAIM_VALUES = 100
 const MAX_GRANTS = 200
 const MAX_NAMES = 1000
-
-export const grantActions = ['read', 'create', 'update', 'delete', 'schema'] as const
-export type GrantAction = (typeof grantActions)[number]
-
-const GrantActionSchema = Type.Unsafe<GrantAction>({
-  type: 'string',
-  title: 'RoleAction',
-  enum: grantActions,
-  examples: ['read'],
-  description:
-    '`read`: list and read records, read the schema. `create`: create records. `update`: update and increment records. `delete`: delete records. `schema`: create tables, add fields.'
-})
 
 const CLAIM = '`{ "$claim": "name" }` stands for the value of a claim of the key.'
 
@@ -33,14 +22,14 @@ const RuleConditionSchema = Type.Object(
     ])
   ),
   {
-    title: 'RoleCondition',
+    title: 'TokenRoleCondition',
     description: `A condition on one field. With several operators, all of them must hold. ${CLAIM}`,
     examples: [{ eq: { $claim: 'customer' } }],
     ...strict
   }
 )
 
-const RULE_TITLE = 'RoleRows'
+const RULE_TITLE = 'TokenRoleRows'
 const RULE_EXAMPLE = { where: { customer_id: { eq: { $claim: 'customer' } }, state: { ne: 'archived' } } }
 
 /** A part of a rule is a rule. `$ref` is resolved only in the OpenAPI document. */
@@ -99,7 +88,7 @@ const GrantFieldsSchema = Type.Object(
       'note'
     ])
   },
-  { title: 'RoleFields', description: 'The fields that a grant opens.', ...strict }
+  { title: 'TokenRoleFields', description: 'The fields that a grant opens.', ...strict }
 )
 
 const GrantSchema = Type.Object(
@@ -111,10 +100,10 @@ const GrantSchema = Type.Object(
         'Names of tables, ignoring case. They need not exist yet. `*` stands for all tables without a grant of their own, except SQL views.',
       examples: [['orders']]
     }),
-    actions: Type.Array(GrantActionSchema, {
+    actions: Type.Array(ActionSchema, {
       minItems: 1,
-      maxItems: grantActions.length,
-      description: 'The permitted actions.',
+      maxItems: actions.length,
+      description: 'The permitted actions, one by one: `write` is refused.',
       examples: [['read', 'update']]
     }),
     rows: Type.Optional(RuleSchema),
@@ -128,7 +117,7 @@ const GrantSchema = Type.Object(
       })
     )
   },
-  { title: 'RoleGrant', description: 'What a role opens in some tables.', ...strict }
+  { title: 'TokenRoleGrant', description: 'What a role opens in some tables.', ...strict }
 )
 export type Grant = Static<typeof GrantSchema>
 
@@ -153,21 +142,21 @@ const RoleSchema = Type.Object(
     created_at: CreatedAtSchema,
     updated_at: UpdatedAtSchema
   },
-  { title: 'Role', description: 'What keys with this role can see and change.', ...strict }
+  { title: 'TokenRole', description: 'What keys with this role can see and change.', ...strict }
 )
-export const RoleEnvelope = Envelope('RoleEnvelope', RoleSchema)
-export const RolesEnvelope = Envelope('RoleListEnvelope', Type.Array(RoleSchema, { description: 'The roles.' }))
+export const RoleEnvelope = Envelope('TokenRoleEnvelope', RoleSchema)
+export const RolesEnvelope = Envelope('TokenRoleListEnvelope', Type.Array(RoleSchema, { description: 'The roles.' }))
 export type Role = Static<typeof RoleSchema>
 
 export const NewRoleSchema = Type.Object(
   { name: NameSchema, grants: GrantsSchema },
-  { title: 'RoleCreate', description: 'A new role.', ...strict }
+  { title: 'TokenRoleCreate', description: 'A new role.', ...strict }
 )
 export type NewRole = Static<typeof NewRoleSchema>
 
 export const RoleChangesSchema = Type.Object(
   { name: Type.Optional(NameSchema), grants: Type.Optional(GrantsSchema) },
-  { title: 'RoleUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
+  { title: 'TokenRoleUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
 )
 export type RoleChanges = Static<typeof RoleChangesSchema>
 

@@ -2,20 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { CreatedAtSchema, DoneSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
 import { Int64, NullableInt64 } from './numbers.ts'
 import { ClaimsSchema } from './role.ts'
+import { ActionSchema } from './token-action.ts'
 
 const MAX_ENTRIES = 1000
-
-export const actions = ['read', 'write', 'create', 'update', 'delete', 'schema'] as const
-export type Action = (typeof actions)[number]
-
-const ActionSchema = Type.Unsafe<Action>({
-  type: 'string',
-  title: 'TokenAction',
-  enum: actions,
-  examples: ['read'],
-  description:
-    '`read`: list and read records, read the schema. `create`: create records. `update`: update and increment records. `delete`: delete records. `schema`: create tables, add fields. `write`: `create`, `update`, `delete` and `schema`.'
-})
 
 const PermissionsSchema = Type.Object(
   {
@@ -37,6 +26,8 @@ const PermissionsSchema = Type.Object(
   }
 )
 export type Permissions = Static<typeof PermissionsSchema>
+
+const PERMISSIONS_EXAMPLE: Permissions = { tables: ['products', 'orders'], actions: ['read', 'update'] }
 
 export const integerFormats = ['auto', 'number', 'string'] as const
 export type IntegerFormat = (typeof integerFormats)[number]
@@ -117,7 +108,27 @@ const TokenSchema = Type.Object(
     created_at: CreatedAtSchema,
     updated_at: UpdatedAtSchema
   },
-  { title: 'Token', description: 'An access token, without its secret.', ...strict }
+  {
+    title: 'Token',
+    description: 'An access token, without its secret.',
+    examples: [
+      {
+        id: 2,
+        name: 'Customer 17',
+        token_prefix: 'rh_4c1d********',
+        permissions: { tables: [], actions: [] },
+        role: 'customer',
+        claims: { customer: 17 },
+        integers: 'auto',
+        is_active: true,
+        expires_at: 1798761600000,
+        last_used_at: 1767312000000,
+        created_at: 1767225600000,
+        updated_at: 1767225600000
+      }
+    ],
+    ...strict
+  }
 )
 export const TokenEnvelope = Envelope('TokenEnvelope', TokenSchema)
 export const TokensEnvelope = Envelope('TokenListEnvelope', Type.Array(TokenSchema, { description: 'The tokens.' }))
@@ -165,7 +176,12 @@ export const NewTokenSchema = Type.Object(
     expiresAt: Type.Optional(NewExpirySchema),
     integers: Type.Optional(IntegerFormatSchema)
   },
-  { title: 'TokenCreate', description: 'A new access token.', ...strict }
+  {
+    title: 'TokenCreate',
+    description: 'A new access token. It has `permissions`, or a `role` with `claims`.',
+    examples: [{ name: 'Web shop', permissions: PERMISSIONS_EXAMPLE, expiresAt: 1798761600000, integers: 'auto' }],
+    ...strict
+  }
 )
 export type NewToken = Static<typeof NewTokenSchema>
 
@@ -179,7 +195,13 @@ export const TokenChangesSchema = Type.Object(
     expiresAt: Type.Optional(ExpirySchema),
     integers: Type.Optional(IntegerFormatSchema)
   },
-  { title: 'TokenUpdate', description: 'The properties to change.', minProperties: 1, ...strict }
+  {
+    title: 'TokenUpdate',
+    description: 'The properties to change.',
+    examples: [{ name: 'Web shop', permissions: PERMISSIONS_EXAMPLE, isActive: true, expiresAt: 1798761600000 }],
+    minProperties: 1,
+    ...strict
+  }
 )
 export type TokenChanges = Static<typeof TokenChangesSchema>
 
@@ -188,7 +210,7 @@ const ClosedTableSchema = Type.Object(
     table: Type.String({ description: 'Name of the table.', examples: ['orders'] }),
     reason: Type.String({ description: 'A sentence.', examples: ["The key has no claim 'customer'."] })
   },
-  { title: 'ClosedTable', description: 'A table that a role does not open.', ...strict }
+  { title: 'TokenClosedTable', description: 'A table that a role does not open.', ...strict }
 )
 
 const TokenIdentitySchema = Type.Object(
@@ -207,7 +229,23 @@ const TokenIdentitySchema = Type.Object(
       description: 'Published tables of which the role opens nothing, or less than it lists, for this token.'
     })
   },
-  { title: 'TokenIdentity', description: 'The name and the permissions of the token of the request.', ...strict }
+  {
+    title: 'TokenIdentity',
+    description: 'The name and the permissions of the token of the request.',
+    examples: [
+      {
+        name: 'Web shop',
+        permissions: PERMISSIONS_EXAMPLE,
+        role: null,
+        claims: {},
+        integers: 'auto',
+        expires_at: null,
+        tables: ['orders', 'products'],
+        closed: []
+      }
+    ],
+    ...strict
+  }
 )
 
 export const TokenIdentityEnvelope = Envelope('TokenIdentityEnvelope', TokenIdentitySchema)

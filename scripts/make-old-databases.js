@@ -55,7 +55,9 @@ const migrationsOf = async (commit) => {
   const path = pathsOf(commit).find((name) => /^services\/.*\/migrations\.ts$/.test(name))
   if (!path) return []
   const { code } = transformSync(git('show', `${commit}:${path}`), { loader: 'ts' })
-  const source = `${code}\nexport { migrations }`
+  // Only functions use what it imports, and they are not called.
+  const own = code.replace(/^import .*$/gm, '')
+  const source = /^export const migrations\b/m.test(own) ? own : `${own}\nexport { migrations }`
   const { migrations } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
   return migrations.map((statements) => statements.join(';').replaceAll(/\s+/g, ' '))
 }
@@ -67,7 +69,7 @@ const isWhole = (commit) => {
 }
 
 const commitsOf = (...options) =>
-  git('rev-list', ...options, 'main')
+  git('rev-list', ...options, 'HEAD')
     .trim()
     .split('\n')
 
@@ -76,7 +78,7 @@ const commitsOf = (...options) =>
  * got a new number when it was merged. Such a commit is left out.
  */
 const findCommits = async () => {
-  const latest = await migrationsOf('main')
+  const latest = await migrationsOf('HEAD')
   const found = new Map()
   for (const commit of new Set([...commitsOf('--first-parent'), ...commitsOf()])) {
     const migrations = await migrationsOf(commit)

@@ -56,7 +56,9 @@ const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['engine'],
     ['audit'],
     ['settings', 'tables'],
-    ['records', 'tokens', 'accounts', 'backups'],
+    ['records', 'accounts', 'backups'],
+    ['roles'],
+    ['tokens'],
     ['documents', 'metrics']
   ],
   'services/tables': [

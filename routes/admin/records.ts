@@ -15,6 +15,7 @@ export const adminRecords: RecordArea = {
   recordParams: RecordParamsSchema,
   tableErrors: TABLE_ERRORS,
   recheckErrors: TABLE_ERRORS,
+  changeErrors: TABLE_ERRORS,
   setsReadOnly: true,
   recordsPath: ({ id }) => `/admin/tables/${id}/data`,
   accessTo: (request) => {

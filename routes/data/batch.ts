@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch.ts'
-import { BATCH_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { BATCH_ERRORS, TOKEN_CHANGE_ERRORS } from '../../schemas/operation-errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import type { BatchTables } from '../../services/records/batch/batch.ts'
 import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
@@ -79,7 +79,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential: 'token',
         action: 'none',
-        errors: [...TOKEN_READ_ERRORS, ...BATCH_ERRORS],
+        errors: [...TOKEN_CHANGE_ERRORS, ...BATCH_ERRORS],
         takesRetryKey: true,
         maxParts: MAX_BATCH_PARTS
       }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { preValidationHookHandler } from 'fastify'
-import { READ_ONLY_ERRORS, RECORD_CHANGE_ERRORS, TOKEN_READ_ERRORS } from '../../schemas/operation-errors.ts'
+import { READ_ONLY_ERRORS, RECORD_CHANGE_ERRORS, TOKEN_CHANGE_ERRORS } from '../../schemas/operation-errors.ts'
 import {
   AdditionSchema,
   IfMatchHeadersSchema,
@@ -28,7 +28,7 @@ const config = {
   action: 'update',
   furtherActions: actionsToReturn,
   errors: [
-    ...TOKEN_READ_ERRORS,
+    ...TOKEN_CHANGE_ERRORS,
     ...RECORD_CHANGE_ERRORS,
     ...READ_ONLY_ERRORS,
     'NOT_INCREMENTABLE',

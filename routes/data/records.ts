@@ -1,4 +1,4 @@
-import { TOKEN_READ_ERRORS, TOKEN_TABLE_ERRORS } from '../../schemas/operation-errors.ts'
+import { TOKEN_CHANGE_ERRORS, TOKEN_READ_ERRORS, TOKEN_TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableParamsSchema, TableRecordParamsSchema } from '../../schemas/record.ts'
 import type { RecordArea } from '../records/area.ts'
 
@@ -10,6 +10,7 @@ export const tokenRecords: RecordArea = {
   recordParams: TableRecordParamsSchema,
   tableErrors: TOKEN_TABLE_ERRORS,
   recheckErrors: TOKEN_READ_ERRORS,
+  changeErrors: TOKEN_CHANGE_ERRORS,
   setsReadOnly: false,
   recordsPath: ({ name }) => `/data/${encodeURIComponent(name)}/records`,
   accessTo: ({ server, caller, table, actions }) => server.accessOf(caller, table, actions)

@@ -24,6 +24,8 @@ export interface RecordArea {
   readonly tableErrors: readonly ErrorCode[]
   /** Those of routes that also look up the table again during the request. */
   readonly recheckErrors: readonly ErrorCode[]
+  /** Those of routes that change records. */
+  readonly changeErrors: readonly ErrorCode[]
   /** Whether the records of an imported file may set read-only fields. */
   readonly setsReadOnly: boolean
   /** Returns the path of the records of a table, percent-encoded. */

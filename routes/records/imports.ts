@@ -9,7 +9,7 @@ import { actionsToUpsert } from './further-actions.ts'
 
 const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
   const { imports, config } = fastify
-  const { credential, tags, paths, tableParams, recheckErrors, setsReadOnly, accessTo } = area
+  const { credential, tags, paths, tableParams, changeErrors, setsReadOnly, accessTo } = area
   addFileBodies(fastify, { maxBytes: config.IMPORT_LIMIT })
 
   fastify.post(
@@ -34,7 +34,7 @@ const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         credential,
         action: 'create',
         furtherActions: actionsToUpsert,
-        errors: [...recheckErrors, ...IMPORT_ERRORS],
+        errors: [...changeErrors, ...IMPORT_ERRORS],
         takesRetryKey: true,
         takesGzip: true
       }

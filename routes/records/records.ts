@@ -54,8 +54,8 @@ const UPDATES = [
 
 const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
   const { records, readableBy } = fastify
-  const { credential, tags, paths, tableParams, recordParams, tableErrors, recheckErrors, recordsPath, accessTo } = area
-  const changeErrors = [...recheckErrors, ...RECORD_CHANGE_ERRORS, ...READ_ONLY_ERRORS] as const
+  const { credential, tags, paths, tableParams, recordParams, recheckErrors, recordsPath, accessTo } = area
+  const changeErrors = [...area.changeErrors, ...RECORD_CHANGE_ERRORS, ...READ_ONLY_ERRORS] as const
 
   fastify.get(
     paths.list,
@@ -132,7 +132,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         credential,
         action: 'create',
         furtherActions: actionsToUpsert,
-        errors: [...tableErrors, ...RECORD_CREATE_ERRORS, ...READ_ONLY_ERRORS, 'PRECONDITION_FAILED'],
+        errors: [...area.changeErrors, ...RECORD_CREATE_ERRORS, ...READ_ONLY_ERRORS, 'PRECONDITION_FAILED'],
         takesRetryKey: true
       }
     },

@@ -1,4 +1,4 @@
-import type { Action } from '../../schemas/token.ts'
+import type { Action } from '../../schemas/token-action.ts'
 
 /** An action that a request needs on a table. `write` is none of them: it grants all of them except `read`. */
 export type TableAction = Exclude<Action, 'write'>

@@ -1,4 +1,5 @@
 import type { Grant } from '../../schemas/role.ts'
+import type { Action } from '../../schemas/token-action.ts'
 import type { TableAction } from '../model/actions.ts'
 import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
@@ -12,6 +13,14 @@ export interface GrantIndex {
   grants(action: TableAction): boolean
   /** Returns the grant that applies to a table and an action. `isView`: `*` covers no SQL view. */
   find(action: TableAction, table: string, isView: boolean): Grant | undefined
+}
+
+/** @throws VALIDATION_FAILED for the action `write`, which would include the structure of tables */
+const assertSingleActions = (grants: readonly Grant[]) => {
+  const index = grants.findIndex(({ actions }) => actions.includes('write'))
+  if (index === -1) return
+  const message = "A grant lists 'create', 'update', 'delete' and 'schema' one by one, instead of 'write'."
+  throw invalid([{ path: `/grants/${index}/actions`, code: 'unknown', message }])
 }
 
 /** @throws VALIDATION_FAILED for presets of a grant that creates nothing */
@@ -44,12 +53,13 @@ const assertDistinct = (grants: readonly Grant[]) => {
 
 /** @throws VALIDATION_FAILED */
 export const checkGrants = (grants: readonly Grant[]) => {
+  assertSingleActions(grants)
   assertPresetsUsed(grants)
   assertDistinct(grants)
 }
 
 export const indexGrants = (grants: readonly Grant[]): GrantIndex => {
-  const byAction = new Map<TableAction, Map<string, Grant>>()
+  const byAction = new Map<Action, Map<string, Grant>>()
   for (const grant of grants) {
     for (const action of grant.actions) {
       const byTable = byAction.get(action) ?? new Map<string, Grant>()

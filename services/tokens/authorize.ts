@@ -3,7 +3,7 @@ import type { Permissions } from '../../schemas/token.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
-import type { Scope } from './permissions.ts'
+import type { Scope } from '../model/scope.ts'
 
 interface Scoped {
   readonly scope: Scope

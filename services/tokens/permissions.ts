@@ -1,9 +1,10 @@
-import type { Action, Permissions } from '../../schemas/token.ts'
+import type { Permissions } from '../../schemas/token.ts'
+import type { Action } from '../../schemas/token-action.ts'
 import type { TableAction } from '../model/actions.ts'
 import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
-import type { RegisteredTable } from '../model/table.ts'
-import { fieldsWithoutRole, type VisibleFields } from '../model/visible-fields.ts'
+import type { Scope } from '../model/scope.ts'
+import { fieldsWithoutRole } from '../model/visible-fields.ts'
 
 const GRANTED: Record<Action, readonly TableAction[]> = {
   read: ['read'],
@@ -12,17 +13,6 @@ const GRANTED: Record<Action, readonly TableAction[]> = {
   update: ['update'],
   delete: ['delete'],
   schema: ['schema']
-}
-
-export interface Scope {
-  /** Whether the token may do anything with the table. */
-  reaches(table: string): boolean
-  /** Whether the token has the action, on any table. */
-  grants(action: TableAction): boolean
-  /** Whether the token may perform the action on the table. */
-  allows(action: TableAction, table: string): boolean
-  /** Returns the fields of a table that exist for the token. */
-  fieldsOf(table: RegisteredTable): VisibleFields
 }
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { asAdmin, createDatabase, importTable, prepareFile, temporaryDirectory } from '../helpers.ts'
+import { copyOldDatabase } from '../old-databases.ts'
 import { runCommand, SHOP, startLocalService } from './command.ts'
 
 t.test('a file that does not exist, and a directory, are named', async (t) => {
@@ -59,13 +60,7 @@ t.test('check names foreign keys, views and triggers that are broken', async (t)
 })
 
 t.test('check of an older file names what the upgrade changes', async (t) => {
-  const { file, directory, app } = await startLocalService(t)
-  await app.close()
-  prepareFile(
-    file,
-    "DROP TABLE _rowhouse_imports; DROP TABLE _rowhouse_unit_values; DROP TABLE _rowhouse_unit_results; DROP TABLE _rowhouse_audit; DROP TABLE _rowhouse_settings; UPDATE _rowhouse_meta SET value = 7 WHERE key = 'version'"
-  )
-  const { stdout } = await runCommand(['check', file, ...directory])
+  const { stdout } = await runCommand(['check', copyOldDatabase(t, { version: 7 })])
   t.match(stdout, /The tables of Rowhouse have version 7 of \d+\. The next start changes .*_rowhouse_imports/)
 })
 

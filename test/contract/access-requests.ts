@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findConsole } from '../../plugins/app/console.ts'
@@ -30,6 +31,11 @@ const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tabl
 const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
 
 const newBackup = async ({ admin }: Setup) => `/admin/backups/${dataOf(await admin.post('/admin/backups')).name}`
+
+/** A role with a name of its own. */
+const newRole = () => ({ name: `role ${randomUUID()}`, grants: [{ tables: ['*'], actions: ['read'] }] })
+
+const createRole = async ({ admin }: Setup) => `/admin/roles/${dataOf(await admin.post('/admin/roles', newRole())).id}`
 
 /** Vite adds a hash to the names of assets. */
 const [consoleAsset] = readdirSync(join(findConsole(), 'assets'))
@@ -152,6 +158,12 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     payload: { permissions }
   }),
   'DELETE /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
+
+  'GET /admin/roles': get('/admin/roles'),
+  'POST /admin/roles': () => ({ url: '/admin/roles', payload: newRole() }),
+  'GET /admin/roles/:id': async (setup) => ({ url: await createRole(setup) }),
+  'PUT /admin/roles/:id': async (setup) => ({ url: await createRole(setup), payload: { grants: [] } }),
+  'DELETE /admin/roles/:id': async (setup) => ({ url: await createRole(setup) }),
 
   'GET /admin/backups': get('/admin/backups'),
   'POST /admin/backups': () => ({ url: '/admin/backups' }),

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../schemas/error.ts'
-import type { Action, Permissions } from '../../schemas/token.ts'
+import type { Permissions } from '../../schemas/token.ts'
+import type { Action } from '../../schemas/token-action.ts'
 
 // The right that each request needs. The rules are copied from the contract, not derived from the sources, so that a mistake in the sources
 // fails a test: access.test.ts calls every route below with every kind of credential, for every kind of table.
@@ -87,6 +88,11 @@ export const accessRules = {
   'GET /admin/tokens/:id': 'administrator',
   'PUT /admin/tokens/:id': 'administrator',
   'DELETE /admin/tokens/:id': 'administrator',
+  'GET /admin/roles': 'administrator',
+  'POST /admin/roles': 'administrator',
+  'GET /admin/roles/:id': 'administrator',
+  'PUT /admin/roles/:id': 'administrator',
+  'DELETE /admin/roles/:id': 'administrator',
 
   'GET /admin/backups': 'administrator',
   'POST /admin/backups': 'administrator',

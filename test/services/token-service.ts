@@ -1,6 +1,6 @@
 import type { Database } from '../../services/engine/database.ts'
 import type { Clock } from '../../services/model/clock.ts'
-import { createKeyRights } from '../../services/records/access/key-rights.ts'
+import { createKeyRights } from '../../services/roles/key-rights.ts'
 import { createRoleService } from '../../services/roles/roles.ts'
 import type { RoleNames } from '../../services/tables/changes/renames.ts'
 import { createTokenService as create } from '../../services/tokens/tokens.ts'

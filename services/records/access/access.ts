@@ -14,9 +14,7 @@ import { csvText, jsonText, type RecordText } from '../../sql/record-text.ts'
 import { type Assignment, type RecordStatements, recordStatements } from '../../sql/records.ts'
 import type { Param } from '../../sql/statement.ts'
 import { tableOutdated } from '../../tables/failures.ts'
-import type { KeyRights } from './key-rights.ts'
-import type { Limits } from './limits.ts'
-import { type Opened, openColumns, openLimited } from './opened.ts'
+import { type Limits, type LimitsOf, type Opened, openColumns, openLimited } from './opened.ts'
 
 /** The columns that a response shows of each record. */
 export interface Projection {
@@ -162,7 +160,7 @@ interface LimitedAccess {
  * Creates the function that decides what a caller can read and change in a table.
  * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table.
  */
-export const createAccessOf = (dialect: Dialect, limitsOf: KeyRights['limitsOf']): AccessOf => {
+export const createAccessOf = (dialect: Dialect, limitsOf: LimitsOf): AccessOf => {
   const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
   const limited = new WeakMap<KeyRole, WeakMap<RegisteredTable, Map<string, LimitedAccess>>>()
 

@@ -1,8 +1,26 @@
+import type { TableAction } from '../../model/actions.ts'
+import type { KeyRole } from '../../model/caller.ts'
 import type { Column, RegisteredTable } from '../../model/table.ts'
 import { shownColumns } from '../../model/visible-fields.ts'
 import { allOf, type RowRule } from '../../sql/conditions.ts'
 import type { Assignment } from '../../sql/records.ts'
-import type { Limits } from './limits.ts'
+
+/** What a grant opens in a table, for the claims of one key. */
+export interface Limits {
+  /** null: all rows. */
+  readonly rows: RowRule | null
+  /** The columns that exist for the key. null: all. */
+  readonly readable: ReadonlySet<Column> | null
+  /** The columns that the key can set. null: all. */
+  readonly writable: ReadonlySet<Column> | null
+  /** What each new record gets. */
+  readonly presets: readonly Assignment[]
+  /** The tables that the rule reads, as they were. If one of them changes, the limits are made again. */
+  readonly parents: readonly RegisteredTable[]
+}
+
+/** Returns what the role of a key opens for an action on a table. null: nothing. */
+export type LimitsOf = (key: KeyRole, action: TableAction, table: RegisteredTable) => Limits | null
 
 /** What a caller can see and change of a table. */
 export interface Opened {

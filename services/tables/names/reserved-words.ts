@@ -48,8 +48,9 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordInputList TableRecordPage
   TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableRecordReferrer
   TableRecordReferrersEnvelope TableReference
-  TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
-  TokenListEnvelope TokenPermissions TokenUpdate`)
+  TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
+  TokenListEnvelope TokenPermissions TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
+  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenUpdate`)
 
 /** Generators make a type of each response, too. */
 export const SHARED_RESPONSES: readonly string[] = words(`

@@ -32,6 +32,8 @@ t.test('GET lists every token with the documented fields', async (t) => {
     'name',
     'token_prefix',
     'permissions',
+    'role',
+    'claims',
     'integers',
     'is_active',
     'expires_at',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Action, actions } from '../../../schemas/token.ts'
+import { type Action, actions } from '../../../schemas/token-action.ts'
 import type { TableAction } from '../../../services/model/actions.ts'
 import { createScope } from '../../../services/tokens/permissions.ts'
 

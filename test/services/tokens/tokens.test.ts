@@ -90,6 +90,8 @@ t.test('a listing has the shape of the specification and no secret', async (t) =
     name: 'Listed',
     token_prefix: tokenPrefix,
     permissions,
+    role: null,
+    claims: {},
     integers: 'auto',
     is_active: true,
     expires_at: null,

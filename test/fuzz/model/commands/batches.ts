@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Action } from '../../../../schemas/token.ts'
+import type { Action } from '../../../../schemas/token-action.ts'
 import type { PlainField as Field } from '../../../../services/model/table.ts'
 import { type Access, type Operation, runBatch } from '../batches.ts'
 import { command, pick, type Returned } from '../harness.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Action, actions } from '../../../../schemas/token.ts'
+import { type Action, actions } from '../../../../schemas/token-action.ts'
 import { changeToken, revokeToken, toListedToken } from '../accounts.ts'
 import { command, pick } from '../harness.ts'
 import { mayUse } from '../model.ts'

@@ -1,12 +1,12 @@
-import type { Grant } from '../../../schemas/role.ts'
-import type { TableAction } from '../../model/actions.ts'
-import type { KeyRole } from '../../model/caller.ts'
-import type { RegisteredTable, Registration } from '../../model/table.ts'
-import type { VisibleFields } from '../../model/visible-fields.ts'
-import type { LiveRole } from '../../roles/roles.ts'
-import type { Scope } from '../../tokens/permissions.ts'
-import { ClosedGrant, compileLimits, type Limits } from './limits.ts'
-import { openLimited } from './opened.ts'
+import type { Grant } from '../../schemas/role.ts'
+import type { TableAction } from '../model/actions.ts'
+import type { KeyRole } from '../model/caller.ts'
+import type { Scope } from '../model/scope.ts'
+import type { RegisteredTable, Registration } from '../model/table.ts'
+import type { VisibleFields } from '../model/visible-fields.ts'
+import { type Limits, type LimitsOf, openLimited } from '../records/access/opened.ts'
+import { ClosedGrant, compileLimits } from './limits.ts'
+import type { LiveRole } from './roles.ts'
 
 interface KeyRightsOptions {
   readonly findRole: (id: number) => LiveRole | undefined
@@ -68,9 +68,7 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return made
   }
 
-  /** Returns what the role opens for an action on a table. null: nothing. */
-  const limitsOf = (key: KeyRole, action: TableAction, table: RegisteredTable): Limits | null =>
-    compiledFor(key, action, table)?.limits ?? null
+  const limitsOf: LimitsOf = (key, action, table) => compiledFor(key, action, table)?.limits ?? null
 
   const allows = (key: KeyRole, action: TableAction, name: string): boolean => {
     const table = findTable(name)

@@ -1,28 +1,15 @@
-import { type Claims, type Grant, MAX_VIA_DEPTH } from '../../../schemas/role.ts'
-import type { ForeignKey } from '../../../schemas/table.ts'
-import { DomainError, excerpt } from '../../model/errors.ts'
-import { foldName } from '../../model/names.ts'
-import type { SqlValue } from '../../model/sql-value.ts'
-import type { Column, RegisteredTable, Registration } from '../../model/table.ts'
-import { checkValue } from '../../model/values.ts'
-import { withClaims } from '../../roles/grants.ts'
-import type { Condition, RowRule } from '../../sql/conditions.ts'
-import type { Assignment } from '../../sql/records.ts'
-import { type ComparedColumns, type Parent, readRule } from '../read/filter.ts'
-
-/** What a grant opens in a table, for the claims of one key. */
-export interface Limits {
-  /** null: all rows. */
-  readonly rows: RowRule | null
-  /** The columns that exist for the key. null: all. */
-  readonly readable: ReadonlySet<Column> | null
-  /** The columns that the key can set. null: all. */
-  readonly writable: ReadonlySet<Column> | null
-  /** What each new record gets. */
-  readonly presets: readonly Assignment[]
-  /** The tables that the rule reads, as they were. If one of them changes, the limits are made again. */
-  readonly parents: readonly RegisteredTable[]
-}
+import { type Claims, type Grant, MAX_VIA_DEPTH } from '../../schemas/role.ts'
+import type { ForeignKey } from '../../schemas/table.ts'
+import { DomainError, excerpt } from '../model/errors.ts'
+import { foldName } from '../model/names.ts'
+import type { SqlValue } from '../model/sql-value.ts'
+import type { Column, RegisteredTable, Registration } from '../model/table.ts'
+import { checkValue } from '../model/values.ts'
+import type { Limits } from '../records/access/opened.ts'
+import { type ComparedColumns, type Parent, readRule } from '../records/read/filter.ts'
+import type { Condition, RowRule } from '../sql/conditions.ts'
+import type { Assignment } from '../sql/records.ts'
+import { withClaims } from './grants.ts'
 
 const MISFIT = 'A claim has not the type of its field, or the role needs a field that the table does not have.'
 
