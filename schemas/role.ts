@@ -164,7 +164,8 @@ export type RoleChanges = Static<typeof RoleChangesSchema>
 export type Claim = string | number | readonly (string | number)[]
 export type Claims = Readonly<Record<string, Claim>>
 
-const claimValue = { anyOf: [{ type: 'string', maxLength: 1000 }, { type: 'integer' }] }
+const MAX_SAFE = Number.MAX_SAFE_INTEGER
+const claimValue = { anyOf: [{ type: 'string', maxLength: 1000 }, { type: 'integer', minimum: -MAX_SAFE, maximum: MAX_SAFE }] }
 
 export const ClaimsSchema = documentedAs(
   Type.Unsafe<Claims>({
@@ -176,7 +177,7 @@ export const ClaimsSchema = documentedAs(
   }),
   Type.Unsafe<Claims>({
     type: 'object',
-    description: `The values for \`$claim\` in the rules of the role: texts, integers, or lists of at most ${MAX_CLAIM_VALUES} of them.`,
+    description: `The values for \`$claim\` in the rules of the role: texts, integers (larger than 2^53 as texts), or lists of at most ${MAX_CLAIM_VALUES} of them.`,
     additionalProperties: true,
     examples: [{ customer: 17 }]
   })

@@ -280,7 +280,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     const summary = { ...summaryOf(changes), permissions: changes.permissions, role: changes.role }
     const now = clock()
     const [updated] = await commit(token, [
-      updateToken(id, { ...changes, roleId }, now),
+      updateToken(id, { ...changes, ...(roleId === null && { claims: {} }), roleId }, now),
       auditRow(caller, now, { action: 'token.change', target: token.name, targetId: id, summary })
     ])
     cache(updated?.rows[0] as Row)

@@ -584,9 +584,12 @@ t.test('a token reads its own name, permissions, expiry and tables', async (t) =
   expectData(t, await own.get('/data/_me'), {
     name: 'reader',
     permissions,
+    role: null,
+    claims: {},
     integers: 'auto',
     expires_at: time + 5000,
-    tables: ['Cats', 'frozen']
+    tables: ['Cats', 'frozen'],
+    closed: []
   })
   const powerless = await asToken(app, admin, { tables: ['*'], actions: [] })
   t.strictSame(dataOf(await powerless.get('/data/_me')).tables, [], 'a token without an action has no tables')

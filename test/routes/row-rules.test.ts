@@ -251,10 +251,26 @@ const ROUTES: Readonly<Record<string, RouteTest>> = {
       await refuse(t, table, [400, 'IMPORT_FAILED'], () => sendCsv(table, query, 'id,code,n\n1,one,100\n2,two,100\n'))
     }
     await refuse(t, table, [400, 'IMPORT_FAILED'], () => sendCsv(table, 'mode=upsert', 'id\n2\n'))
+    const upserts = ['mode=upsert', 'mode=upsert&on=code', 'mode=upsert&atomic=true']
+    for (const query of upserts) {
+      for (const csv of ['id,owner,code\n1,b,one\n', 'id,owner,code\n1,a,one\n20,b,twenty\n', 'id,code\n20,twenty\n'])
+        await refuse(t, table, OUTSIDE, () => sendCsv(table, query, csv))
+    }
+    await refuse(t, table, OUTSIDE, () => sendCsv(table, 'mode=upsert', 'id\n20\n'))
+    for (const query of ['', 'atomic=true']) {
+      for (const csv of ['id,owner,code\n20,a,twenty\n21,b,other\n', 'id,code\n20,twenty\n'])
+        await refuse(t, table, OUTSIDE, () => sendCsv(table, query, csv))
+    }
     const csv = 'id,owner,code,n\n1,a,one,100\n9,a,nine,100\n'
     t.match(dataOf(await sendCsv(table, 'mode=upsert', csv)), { created: 1, updated: 1 })
     t.match(storedRecord(table, 1), { n: 100 })
     t.match(dataOf(await sendCsv(table, 'mode=upsert', 'id\n1\n')), { created: 0 })
+    const inserted = dataOf(await sendCsv(table, 'atomic=true', 'id,owner,code\n10,a,ten\n11,a,eleven\n'))
+    t.match(inserted, { created: 2, updated: 0 })
+    if (table === 'keyed') return
+    for (const query of ['', 'atomic=true'])
+      await refuse(t, table, OUTSIDE, () => sendCsv(table, query, 'owner,code\na,twenty\nb,other\n'))
+    t.match(dataOf(await sendCsv(table, '', `owner,code\na,${table} x\na,${table} y\n`)), { created: 2, updated: 0 })
   }
 }
 

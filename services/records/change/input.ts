@@ -77,10 +77,10 @@ const readBody = (access: Access, body: RecordBody, pk: string | null = null) =>
   return assignments
 }
 
-const requireFields = ({ required, columns }: Access, assignments: readonly UnitAssignment[]) => {
+const requireFields = ({ required, accepted }: Access, assignments: readonly UnitAssignment[]) => {
   const missing = required.filter((column) => !assignments.some(([sent]) => sent === column))
   if (missing.length === 0) return
-  const visible = missing.filter(({ name }) => columns.has(name))
+  const visible = missing.filter(({ name }) => accepted.has(name))
   if (visible.length > 0) {
     throw invalid(visible.map(({ name }) => detail(name, { code: 'required', message: 'is required' })))
   }
@@ -93,10 +93,13 @@ const timesOf = (defaults: readonly TimeDefault[], sent: readonly UnitAssignment
     .filter(({ column }) => !sent.some((assignment) => assignment[0].name === column.name))
     .map(({ column, valueAt }): UnitAssignment => [column, valueAt(now)])
 
-const timestamps = ({ structure }: RegisteredTable, now: number): UnitAssignment[] =>
-  structure.autoTimestamps
-    ? structure.columns.filter(({ name }) => TIMESTAMPS.includes(name)).map((column) => [column, BigInt(now)])
-    : []
+const timestamps = ({ table: { structure }, presets }: Access, now: number): UnitAssignment[] => {
+  if (!structure.autoTimestamps) return []
+  const isPreset = (column: Column) => presets.some(([preset]) => preset === column)
+  return structure.columns
+    .filter((column) => TIMESTAMPS.includes(column.name) && !isPreset(column))
+    .map((column) => [column, BigInt(now)])
+}
 
 /** Returns the values of a new record. @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION for a required hidden field */
 export const readNewRecord = (access: Access, body: RecordBody, now: number): readonly UnitAssignment[] => {
@@ -104,7 +107,7 @@ export const readNewRecord = (access: Access, body: RecordBody, now: number): re
   const readOnly = assignments.filter(([column]) => !access.writable.has(column))
   if (readOnly.length > 0) throw invalid(readOnly.map(([{ name }]) => detail(name, READ_ONLY)))
   requireFields(access, assignments)
-  const complete = [...assignments, ...access.presets, ...timestamps(access.table, now)]
+  const complete = [...assignments, ...access.presets, ...timestamps(access, now)]
   const { timeDefaults } = access.table
   return timeDefaults ? [...complete, ...timesOf(timeDefaults, complete, now)] : complete
 }

@@ -1,0 +1,180 @@
+import t from 'tap'
+import type { Grant } from '../../../schemas/role.ts'
+import {
+  asAdmin,
+  bearer,
+  client,
+  createDatabase,
+  dataOf,
+  expectDone,
+  expectError,
+  importTable,
+  startApp
+} from '../../helpers.ts'
+
+const file = createDatabase(
+  t,
+  `CREATE TABLE teams (id INTEGER PRIMARY KEY, region TEXT, name TEXT);
+   CREATE TABLE members (id INTEGER PRIMARY KEY, team INTEGER REFERENCES teams (id), name TEXT, role TEXT);
+   CREATE TABLE guests (id INTEGER PRIMARY KEY, name TEXT, role TEXT);
+   INSERT INTO teams VALUES (1, 'north', 'a');
+   INSERT INTO members VALUES (1, 1, 'Ann', 'x');
+   INSERT INTO guests VALUES (1, 'Bob', 'x');`
+)
+const app = await startApp(t, { env: { DATABASE: file } })
+const admin = await asAdmin(app)
+const ids: Record<string, number> = {}
+for (const name of ['teams', 'members', 'guests']) ids[name] = (await importTable(admin, name)).id
+
+const READ: Grant = { tables: ['members'], actions: ['read'] }
+
+const create = async (name: string, grants: readonly Grant[] = [READ]) =>
+  dataOf(await admin.post('/admin/roles', { name, grants }))
+
+const grantsOf = async (id: number) => dataOf(await admin.get(`/admin/roles/${id}`)).grants
+
+t.test('a role is created, listed, read, changed and deleted', async (t) => {
+  const created = await create('reader')
+  t.match(created, { name: 'reader', grants: [READ], tokens: 0, warnings: [] })
+  t.strictSame(dataOf(await admin.get('/admin/roles')), [created])
+  const url = `/admin/roles/${created.id}`
+  t.strictSame(dataOf(await admin.get(url)), created)
+  const changed = dataOf(await admin.put(url, { name: 'Reader', grants: [] }))
+  t.match(changed, { id: created.id, name: 'Reader', grants: [] })
+  t.ok(changed.updated_at > created.updated_at)
+  expectDone(t, await admin.delete(url))
+  for (const response of [await admin.get(url), await admin.put(url, { grants: [] }), await admin.delete(url)])
+    expectError(t, response, 404, 'ROLE_NOT_FOUND')
+  const { rows } = dataOf(await admin.get('/admin/audit?size=3'))
+  t.match(
+    rows.map(({ action, target }: { readonly action: string; readonly target: string }) => [action, target]),
+    [
+      ['role.delete', 'Reader'],
+      ['role.change', 'reader'],
+      ['role.create', 'reader']
+    ]
+  )
+})
+
+t.test('names of roles are unique, ignoring case', async (t) => {
+  await create('unique')
+  const other = await create('other')
+  expectError(t, await admin.post('/admin/roles', { name: 'UNIQUE', grants: [] }), 409, 'ROLE_EXISTS')
+  expectError(t, await admin.put(`/admin/roles/${other.id}`, { name: 'Unique' }), 409, 'ROLE_EXISTS')
+})
+
+t.test('invalid grants are refused', async (t) => {
+  const post = (...grants: readonly object[]) => admin.post('/admin/roles', { name: 'invalid', grants })
+  expectError(t, await post(READ, { ...READ, tables: ['MEMBERS'] }), 400, 'VALIDATION_FAILED', '/grants/1/tables')
+  expectError(t, await post({ ...READ, actions: ['write'] }), 400, 'VALIDATION_FAILED', '/grants/0/actions')
+  expectError(t, await post({ ...READ, presets: { name: 'x' } }), 400, 'VALIDATION_FAILED', '/grants/0/presets')
+  expectError(t, await post({ ...READ, tables: [] }), 400, 'VALIDATION_FAILED')
+  expectError(t, await post({ ...READ, filter: {} }), 400, 'VALIDATION_FAILED')
+  await create('two tables', [READ, { tables: ['guests'], actions: ['read'] }])
+  await create('two actions', [READ, { tables: ['members'], actions: ['delete'] }])
+})
+
+t.test('a token has a role or permissions', async (t) => {
+  const role = await create('staff')
+  const post = (body: object) => admin.post('/admin/tokens', { name: 'key', ...body })
+  const permissions = { tables: ['*'], actions: ['read'] }
+  expectError(t, await post({ role: 'staff', permissions }), 400, 'VALIDATION_FAILED', '/permissions')
+  expectError(t, await post({}), 400, 'VALIDATION_FAILED', '/permissions')
+  expectError(t, await post({ permissions, claims: { a: 1 } }), 400, 'VALIDATION_FAILED', '/claims')
+  expectError(t, await post({ role: 'stuff' }), 400, 'VALIDATION_FAILED', '/role')
+  for (const claims of [{ a: 1.5 }, { a: null }, { a: [[1]] }, { a: Array(101).fill(1) }, { a: 2 ** 60 }])
+    expectError(t, await post({ role: 'staff', claims }), 400, 'VALIDATION_FAILED')
+
+  const issued = dataOf(
+    await post({ role: 'STAFF', permissions: { tables: [], actions: [] }, claims: { a: [1, 'b'] } })
+  )
+  const url = `/admin/tokens/${issued.id}`
+  t.match(dataOf(await admin.get(url)), {
+    role: 'staff',
+    claims: { a: [1, 'b'] },
+    permissions: { tables: [], actions: [] }
+  })
+  t.equal(dataOf(await admin.get(`/admin/roles/${role.id}`)).tokens, 1)
+  expectError(t, await admin.delete(`/admin/roles/${role.id}`), 409, 'ROLE_IN_USE')
+  expectError(t, await admin.put(url, { permissions }), 400, 'VALIDATION_FAILED', '/permissions')
+  expectError(t, await admin.put(url, { role: null, claims: { a: 1 } }), 400, 'VALIDATION_FAILED', '/claims')
+  expectDone(t, await admin.put(url, { role: null, permissions }))
+  t.match(dataOf(await admin.get(url)), { role: null, claims: {}, permissions })
+  expectDone(t, await admin.delete(`/admin/roles/${role.id}`))
+})
+
+t.test('unknown tables and fields are stored, with a warning', async (t) => {
+  const { warnings } = await create('warned', [
+    { tables: ['later'], actions: ['read'] },
+    {
+      tables: ['members', 'guests'],
+      actions: ['create'],
+      rows: { any: [{ via: { team: { where: { town: { eq: 'x' } } } } }, { none: [{ where: { age: { gt: 1 } } }] }] },
+      fields: { read: ['name', 'shoe'], write: ['name'] },
+      presets: { role: 'x' }
+    }
+  ])
+  t.strictSame(warnings, [
+    "There is no table 'later' now.",
+    "The table 'teams' has no field 'town'. The grant opens nothing there.",
+    "The table 'members' has no field 'age'. The grant opens nothing there.",
+    "The table 'members' has no field 'shoe'. The grant opens nothing there.",
+    "The table 'guests' has no field 'team'. The grant opens nothing there.",
+    "The table 'guests' has no field 'age'. The grant opens nothing there.",
+    "The table 'guests' has no field 'shoe'. The grant opens nothing there."
+  ])
+})
+
+t.test('a rename rewrites the grants, and the keys of the role still work', async (t) => {
+  const { id } = await create('renamed', [
+    {
+      tables: ['members', 'guests'],
+      actions: ['read', 'create'],
+      rows: { where: { role: { eq: 'x' } } },
+      fields: { read: ['name', 'role'], write: ['name', 'Role'] }
+    },
+    { tables: ['members'], actions: ['update'], rows: { via: { team: { where: { region: { eq: 'north' } } } } } },
+    { tables: ['*'], actions: ['delete'], rows: { where: { role: { eq: 'x' } } } }
+  ])
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'key', role: 'renamed' }))
+  const key = client(app, bearer(token))
+  dataOf(await admin.put(`/admin/tables/${ids.members}/fields/role`, { name: 'rank' }))
+  dataOf(await admin.put(`/admin/tables/${ids.members}/fields/team`, { name: 'group' }))
+  dataOf(await admin.put(`/admin/tables/${ids.teams}/fields/region`, { name: 'area' }))
+  dataOf(await admin.put(`/admin/tables/${ids.members}`, { name: 'people' }))
+  const [people, guests, update, all] = await grantsOf(id)
+  t.match(people, {
+    tables: ['people'],
+    rows: { where: { rank: { eq: 'x' } } },
+    fields: { read: ['name', 'rank'], write: ['name', 'rank'] }
+  })
+  t.match(guests, { tables: ['guests'], rows: { where: { role: { eq: 'x' } } } })
+  t.strictSame(update.rows, { via: { group: { where: { area: { eq: 'north' } } } } })
+  t.strictSame(all.rows, { where: { role: { eq: 'x' } } }, 'names for all tables stay')
+  t.match(dataOf(await key.get('/data/people')).rows, [{ id: 1, name: 'Ann', rank: 'x' }])
+  t.equal((await key.put('/data/people/records/1', { name: 'Anna' })).statusCode, 200)
+  dataOf(await admin.put(`/admin/tables/${ids.members}`, { name: 'members' }))
+})
+
+t.test('a drop that a rule needs is refused, and names the roles', async (t) => {
+  const { id } = await create('needy', [
+    { tables: ['members'], actions: ['schema'], rows: { via: { group: { where: { area: { eq: 'north' } } } } } },
+    { tables: ['guests'], actions: ['schema'], fields: { read: ['name'] } }
+  ])
+  const drop = (path: string) => admin.delete(`/admin/tables/${path}?confirm=true`)
+  for (const path of [`${ids.teams}/fields/area`, `${ids.members}/fields/group`, `${ids.guests}/fields/name`]) {
+    const response = await drop(path)
+    expectError(t, response, 409, 'STRUCTURE_IN_USE')
+    t.match(response.json().error.message, /needy/)
+  }
+  const dropTable = (table: number) => admin.delete(`/admin/tables/${table}?confirm=true&drop=true`)
+  const response = await dropTable(ids.teams as number)
+  expectError(t, response, 409, 'STRUCTURE_IN_USE')
+  t.match(response.json().error.message, /^The roles .*'needy' need 'teams'\.$/)
+  for (const role of dataOf(await admin.get('/admin/roles'))) {
+    if (role.tokens === 0) dataOf(await admin.delete(`/admin/roles/${role.id}`))
+    else dataOf(await admin.put(`/admin/roles/${role.id}`, { grants: [] }))
+  }
+  expectError(t, await admin.get(`/admin/roles/${id}`), 404, 'ROLE_NOT_FOUND')
+  dataOf(await drop(`${ids.guests}/fields/name`))
+})
