@@ -56,7 +56,7 @@ export const rowNotAllowed = () =>
     'ROW_NOT_ALLOWED',
     'The role of the key does not permit a record with these values. Nothing was changed.',
     {
-      hint: 'GET /data/_me shows the rows that the role permits.'
+      hint: 'An administrator can change the role: PUT /admin/roles/:id.'
     }
   )
 
@@ -120,11 +120,11 @@ export const tooManyAffected = (maxAffected: number) =>
     hint: 'Narrow the filter, or send a larger `maxAffected`.'
   })
 
-/** `rows`: those that were counted. `fields`: those of an index that would help; null if none would. */
-export const filterNotIndexed = (table: string, rows: number, fields: readonly string[] | null) =>
+/** `rows`: those that were counted; null if the caller may not know. `fields`: of an index that would help; null if none would. */
+export const filterNotIndexed = (table: string, rows: number | null, fields: readonly string[] | null) =>
   new DomainError(
     'FILTER_NOT_INDEXED',
-    `No index serves the filter, and the table '${table}' has at least ${rows} records. Other writes would have to wait until all of them are read.`,
+    `No index serves the filter, and the table '${table}' has ${rows === null ? 'many' : `at least ${rows}`} records. Other writes would have to wait until all of them are read.`,
     {
       hint:
         fields === null
@@ -143,14 +143,14 @@ interface UnindexedReference {
 }
 
 /** A token gets the names only if it may know them. */
-export const referenceNotIndexed = ({ kind, mayRead }: Caller, { table, child, fields, rows }: UnindexedReference) => {
+export const referenceNotIndexed = ({ kind, role, mayRead }: Caller, { table, child, fields, rows }: UnindexedReference) => {
   const isKnown = kind !== 'token' || (mayRead(table) && mayRead(child))
   const names = kind === 'token' ? 'its foreign key' : quotedNames(fields)
   const readBy = isKnown ? `the table '${child}', which refers to '${table}'` : 'a table that refers to the records'
   const index = isKnown ? `an index on ${names} of '${child}'` : 'an index on the foreign key of that table'
   return new DomainError(
     'REFERENCE_NOT_INDEXED',
-    `No index serves ${readBy}. Other writes would have to wait until its ${rows} records are read for each record.`,
+    `No index serves ${readBy}. Other writes would have to wait until its ${role ? '' : `${rows} `}records are read for each record.`,
     { hint: `Create ${index}.` }
   )
 }

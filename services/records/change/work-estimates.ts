@@ -105,8 +105,10 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const { rows, bytes } = toCounted(row as Row)
     const visited = rows + (changed.get(foldName(table.name)) ?? 0)
     const steps = passes * (visited * (STEPS.visit + condition.tests) + bytes * condition.tests * STEPS.byte)
-    const fields = helpfulIndex({ table, filter: condition })
-    return { steps, problem: range ? undefined : () => filterNotIndexed(table.name, rows, fields) }
+    // The number of records, and the fields of the rule, are not for a key that sees only some of them.
+    const known = access.rows ? null : { rows, fields: helpfulIndex({ table, filter: condition }) }
+    const problem = () => filterNotIndexed(table.name, known?.rows ?? null, known?.fields ?? null)
+    return { steps, problem: range ? undefined : problem }
   }
 
   /** Counts a child whose rows are all read for each row of its parent. */
