@@ -19,6 +19,14 @@ export interface Served {
   readonly insert: (row: readonly Stored[]) => void
   readonly remove: (uid: bigint) => void
   readonly clear: () => void
+  /** Returns the record as it would be with this value. Nothing is changed. */
+  readonly tryUpdate: (uid: bigint, column: string, value: Stored) => ModelRow
+  /** Returns the record as it would be if it was created with this value. Nothing is changed. */
+  readonly tryInsert: (uid: bigint, column: string, value: Stored) => ModelRow
+  /** Returns a uid that no record has. */
+  readonly nextUid: () => bigint
+  readonly execute: (sql: string) => void
+  readonly query: (sql: string) => readonly unknown[]
 }
 
 const serve = async (db: BetterSqlite3.Database, admin: Client, table: QueryTable): Promise<Served> => {
@@ -29,11 +37,30 @@ const serve = async (db: BetterSqlite3.Database, admin: Client, table: QueryTabl
   const select = db.prepare(`SELECT ${names.join(', ')} FROM ${name}`).raw()
   const insert = db.prepare(`INSERT INTO ${name} VALUES (${declared.map(() => '?').join(', ')})`)
   const remove = db.prepare(`DELETE FROM ${name} WHERE uid = ?`)
+  const toRow = (row: readonly Stored[]): ModelRow => new Map(names.map((column, i) => [column, row[i] as Stored]))
+  const one = db.prepare(`SELECT ${names.join(', ')} FROM ${name} WHERE uid = ?`).raw()
+
+  /** Runs a change, reads the record, and rolls the change back. */
+  const tryChange = (sql: string, params: readonly Stored[], uid: bigint) => {
+    db.exec('BEGIN')
+    try {
+      db.prepare(sql).run(...params)
+      return toRow(one.get(uid) as Stored[])
+    } finally {
+      db.exec('ROLLBACK')
+    }
+  }
+
   return {
     table,
     id: registered.id,
-    read: () =>
-      (select.all() as Stored[][]).map((row) => new Map(names.map((column, i) => [column, row[i] as Stored]))),
+    read: () => (select.all() as Stored[][]).map(toRow),
+    tryUpdate: (uid, column, value) => tryChange(`UPDATE ${name} SET ${column} = ? WHERE uid = ?`, [value, uid], uid),
+    tryInsert: (uid, column, value) =>
+      tryChange(`INSERT INTO ${name} (uid, ${column}) VALUES (?, ?)`, [uid, value], uid),
+    nextUid: () => db.prepare(`SELECT max(uid) + 1 FROM ${name} WHERE uid < 1000000000`).pluck().get() as bigint,
+    execute: (sql) => db.exec(sql),
+    query: (sql) => db.prepare(sql).raw().all(),
     insert: (row) => insert.run(...row),
     remove: (uid) => remove.run(uid),
     clear: () => db.exec(`DELETE FROM ${name}`)

@@ -89,6 +89,35 @@ t.test('an upsert ends when the token loses the action update', async (t) => {
   await expectStopped(t, response, table, /needs the action 'update'/)
 })
 
+const GRANTS = [{ tables: ['*'], actions: ['read', 'create'], rows: { where: { n: { eq: { $claim: 'n' } } } } }]
+
+/** What takes the rights of a role away, or changes them. */
+const ROLE_ENDS: Readonly<Record<string, (url: string, role: string) => unknown>> = {
+  'other claims': (url) => admin.put(url, { claims: { n: 2 } }),
+  'another role': (url) => admin.put(url, { role: null, permissions: { tables: ['*'], actions: ['create'] } }),
+  'other grants': (_url, role) => admin.put(role, { grants: [{ ...GRANTS[0], fields: { read: ['n'] } }] })
+}
+
+for (const [cause, end] of Object.entries(ROLE_ENDS)) {
+  t.test(`an import of a token ends at ${cause}, and continues at another name of the role`, async (t) => {
+    const role = dataOf(await admin.post('/admin/roles', { name: cause, grants: GRANTS }))
+    const issued = dataOf(await admin.post('/admin/tokens', { name: 'importer', role: cause, claims: { n: 1 } }))
+    const csv = client(app, { ...bearer(issued.token), 'content-type': 'text/csv' })
+    const [kept, table] = [await newTable(), await newTable()]
+    const roleUrl = `/admin/roles/${role.id}`
+    const run = { change: () => admin.put(roleUrl, { name: `${cause} renamed` }) as unknown }
+    interrupt(t, app, 'step', (call) => call === 1 && run.change())
+    t.match(dataOf(await csv.post(`/data/${kept.name}/import`, FILE)), { created: ROWS })
+    run.change = () => end(`/admin/tokens/${issued.id}`, roleUrl)
+    await expectStopped(
+      t,
+      await csv.post(`/data/${table.name}/import`, FILE),
+      table,
+      /The role of the token, or its claims/
+    )
+  })
+}
+
 t.test('an import continues while the right lasts', async (t) => {
   const [token, table] = [await newToken(), await newTable()]
   const permissions = { tables: [table.name], actions: ['create'] }
