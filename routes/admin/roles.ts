@@ -14,7 +14,7 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     name,
     grants: [...grants],
     tokens: tokens.countOf(id),
-    warnings: roleNames.unknownNames(grants),
+    warnings: roleNames.warningsOf(grants),
     created_at: createdAt,
     updated_at: updatedAt
   })

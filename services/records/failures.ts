@@ -143,7 +143,10 @@ interface UnindexedReference {
 }
 
 /** A token gets the names only if it may know them. */
-export const referenceNotIndexed = ({ kind, role, mayRead }: Caller, { table, child, fields, rows }: UnindexedReference) => {
+export const referenceNotIndexed = (
+  { kind, role, mayRead }: Caller,
+  { table, child, fields, rows }: UnindexedReference
+) => {
   const isKnown = kind !== 'token' || (mayRead(table) && mayRead(child))
   const names = kind === 'token' ? 'its foreign key' : quotedNames(fields)
   const readBy = isKnown ? `the table '${child}', which refers to '${table}'` : 'a table that refers to the records'

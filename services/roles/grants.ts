@@ -3,6 +3,7 @@ import type { Action } from '../../schemas/token-action.ts'
 import type { TableAction } from '../model/actions.ts'
 import { invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
+import { checkRule } from './rule-form.ts'
 
 /** Stands for all tables without a grant of their own. */
 export const EVERY_TABLE = '*'
@@ -53,6 +54,7 @@ const assertDistinct = (grants: readonly Grant[]) => {
 
 /** @throws VALIDATION_FAILED */
 export const checkGrants = (grants: readonly Grant[]) => {
+  for (const [index, { rows }] of grants.entries()) if (rows) checkRule(`/grants/${index}/rows`, rows)
   assertSingleActions(grants)
   assertPresetsUsed(grants)
   assertDistinct(grants)
@@ -98,4 +100,17 @@ export const withClaims = (
   if (Array.isArray(value)) return value.map((item) => withClaims(item, claims, missing))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withClaims(item, claims, missing)]))
+}
+
+/** Whether the value, or one of a list, is a claim. */
+export const hasClaim = (value: unknown): boolean =>
+  claimName(value) !== undefined || (Array.isArray(value) && value.some((item) => claimName(item) !== undefined))
+
+/** Returns the rule with other conditions instead of those with claims, whose values are not known. */
+export const withoutClaims = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutClaims)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => (hasClaim(item) ? ['isNull', true] : [key, withoutClaims(item)]))
+  )
 }

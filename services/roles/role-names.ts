@@ -5,7 +5,8 @@ import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import type { RoleNames } from '../tables/changes/renames.ts'
 import { mapFields, namedFields } from './grant-fields.ts'
-import { EVERY_TABLE } from './grants.ts'
+import { EVERY_TABLE, hasClaim, withoutClaims } from './grants.ts'
+import { ClosedGrant, compileLimits } from './limits.ts'
 import type { RoleService } from './roles.ts'
 
 interface RoleNamesOptions {
@@ -65,27 +66,41 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
       .filter(({ grants }) => grants.some((grant) => needs(grant, table, column)))
       .map(({ name }) => name)
 
-  /** Returns a sentence for each table and field that grants name, and that is not registered. */
-  const unknownNames = (grants: readonly Grant[]): string[] => {
+  /** Returns why a grant opens nothing in a table, whatever the claims are. */
+  const misfitsOf = (grant: Grant, table: RegisteredTable): readonly string[] => {
+    const unknown = namedFields(grant, table, findTable).filter((named) => !hasField(named.table, named.field))
+    if (unknown.length > 0)
+      return unknown.map((named) => `The table '${named.table.name}' has no field '${excerpt(named.field)}'.`)
+    const { rows, presets } = grant
+    const known = {
+      ...grant,
+      ...(rows && { rows: withoutClaims(rows) as typeof rows }),
+      ...(presets && { presets: Object.fromEntries(Object.entries(presets).filter(([, value]) => !hasClaim(value))) })
+    }
+    try {
+      compileLimits(known, table, { claims: {}, findTable })
+      return []
+    } catch (error) {
+      if (error instanceof ClosedGrant) return [`In the table '${table.name}': ${error.message}`]
+      throw error
+    }
+  }
+
+  /** Returns a sentence for each table that a grant names and that is not registered, or in which it opens nothing. */
+  const warningsOf = (grants: readonly Grant[]): string[] => {
     const warnings = grants.flatMap((grant) => {
       const named = grant.tables.filter((name) => name !== EVERY_TABLE)
-      const unknown = named.filter((name) => !findTable(name))
-      const fields = named
+      const unknown = named
+        .filter((name) => !findTable(name))
+        .map((name) => `There is no table '${excerpt(name)}' now.`)
+      const misfits = named
         .map(findTable)
         .filter(isReadable)
-        .flatMap((table) => namedFields(grant, table, findTable))
-      return [
-        ...unknown.map((name) => `There is no table '${excerpt(name)}' now.`),
-        ...fields
-          .filter(({ table, field }) => !hasField(table, field))
-          .map(
-            ({ table, field }) =>
-              `The table '${table.name}' has no field '${excerpt(field)}'. The grant opens nothing there.`
-          )
-      ]
+        .flatMap((table) => misfitsOf(grant, table))
+      return [...unknown, ...misfits.map((misfit) => `${misfit} The grant opens nothing there.`)]
     })
     return [...new Set(warnings)]
   }
 
-  return { renameTable, renameField, needing, unknownNames }
+  return { renameTable, renameField, needing, warningsOf }
 }

@@ -9,6 +9,7 @@ import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
+import { checkClaims } from '../roles/claims.ts'
 import type { KeyRights } from '../roles/key-rights.ts'
 import type { RoleService } from '../roles/roles.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
@@ -163,8 +164,9 @@ const PERMISSIONS_REQUIRED = {
 
 const hasPermissions = ({ tables, actions }: Permissions) => tables.length > 0 || actions.length > 0
 
-/** @throws VALIDATION_FAILED for a token with a role and permissions, or with claims and no role */
+/** @throws VALIDATION_FAILED for invalid claims, a token with a role and permissions, or with claims and no role */
 const checkRoleOrPermissions = (roleId: number | null, { permissions, claims = {} }: RoleInput) => {
+  checkClaims(claims)
   if (roleId !== null && permissions && hasPermissions(permissions)) {
     const message = "A token has a 'role' or 'permissions', not both."
     throw invalid([{ path: '/permissions', code: 'conflict', message }])

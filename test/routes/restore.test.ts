@@ -109,6 +109,24 @@ t.test('include=access takes the administrators and tokens of the backup, and op
   t.match(dataOf(await again.get('/admin/audit?action=backup.restore')).rows, [{ summary: { includesAccess: true } }])
 })
 
+t.test('the present roles stay with the present tokens, and the others come with those of the backup', async (t) => {
+  const { app, admin, newBackup, restore } = await start(t)
+  const create = async (name: string) => {
+    const grants = [{ tables: ['notes'], actions: ['read'] }]
+    dataOf(await admin.post('/admin/roles', { name, grants }))
+    return client(app, bearer(dataOf(await admin.post('/admin/tokens', { name, role: name })).token))
+  }
+  await create('old')
+  const name = await newBackup()
+  const present = await create('new')
+  dataOf(await restore(name))
+  t.equal((await present.get('/data/notes')).statusCode, 200)
+  dataOf(await restore(name, '?include=access'))
+  const again = await asAdmin(app)
+  t.match(dataOf(await again.get('/admin/roles')), [{ name: 'old', tokens: 1 }])
+  t.equal((await present.get('/data/notes')).statusCode, 401)
+})
+
 t.test('the present settings stay', async (t) => {
   const { admin, newBackup, restore } = await start(t)
   const name = await newBackup()

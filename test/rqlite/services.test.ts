@@ -58,6 +58,21 @@ t.test('each service knows at once what another one has changed', async (t) => {
   expectError(t, await program.get('/data/cats'), 401, 'INVALID_TOKEN')
 })
 
+t.test('a change of a role by one service holds at the other one with the next request', async (t) => {
+  const { second, admin, other } = await startTwo(t)
+  await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  await createTable(admin, { name: 'dogs', fields: [{ name: 'name', jsonType: 'string' }] })
+  const grants = [{ tables: ['cats'], actions: ['read'] }]
+  const role = dataOf(await admin.post('/admin/roles', { name: 'reader', grants }))
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'Till', role: 'reader' }))
+  const program = client(second, bearer(token))
+  t.equal((await program.get('/data/cats')).statusCode, 200)
+  dataOf(await admin.put(`/admin/roles/${role.id}`, { grants: [{ tables: ['dogs'], actions: ['read'] }] }))
+  expectError(t, await program.get('/data/cats'), 403, 'ACTION_NOT_ALLOWED')
+  t.equal((await program.get('/data/dogs')).statusCode, 200)
+  t.match(dataOf(await other.get('/admin/roles')), [{ grants: [{ tables: ['dogs'] }], tokens: 1 }])
+})
+
 t.test('a token that another service has revoked reads nothing, although its request began before', async (t) => {
   const { second, admin } = await startTwo(t)
   await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })

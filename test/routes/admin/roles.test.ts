@@ -69,6 +69,20 @@ t.test('invalid grants are refused', async (t) => {
   expectError(t, await post({ ...READ, actions: ['write'] }), 400, 'VALIDATION_FAILED', '/grants/0/actions')
   expectError(t, await post({ ...READ, presets: { name: 'x' } }), 400, 'VALIDATION_FAILED', '/grants/0/presets')
   expectError(t, await post({ ...READ, tables: [] }), 400, 'VALIDATION_FAILED')
+  const RULES: readonly (readonly [unknown, string])[] = [
+    [{ where: { name: 'x' } }, '/where/name'],
+    [{ where: { name: { equals: 'x' } } }, '/where/name/equals'],
+    [{ any: { where: {} } }, '/any'],
+    [{ or: [] }, '/or'],
+    [{ any: [{ all: [5] }] }, '/any/0/all/0'],
+    [{ via: { team: [] } }, '/via/team'],
+    [{ via: { a: { via: { b: { via: { c: { via: { d: {} } } } } } } } }, '/via/a/via/b/via/c/via/d'],
+    [Array.from({ length: 9 }).reduce((inner) => ({ any: [inner] }), {}), '/any/0'.repeat(9)]
+  ]
+  for (const [rows, path] of RULES)
+    expectError(t, await post({ ...READ, rows }), 400, 'VALIDATION_FAILED', `/grants/0/rows${path}`)
+  const nested = { via: { a: { via: { b: { via: { c: { none: [{ where: { d: { eq: 1 } } }] } } } } } } }
+  await create('deep', [{ tables: ['later'], actions: ['read'], rows: nested }])
   expectError(t, await post({ ...READ, filter: {} }), 400, 'VALIDATION_FAILED')
   await create('two tables', [READ, { tables: ['guests'], actions: ['read'] }])
   await create('two actions', [READ, { tables: ['members'], actions: ['delete'] }])
@@ -82,8 +96,8 @@ t.test('a token has a role or permissions', async (t) => {
   expectError(t, await post({}), 400, 'VALIDATION_FAILED', '/permissions')
   expectError(t, await post({ permissions, claims: { a: 1 } }), 400, 'VALIDATION_FAILED', '/claims')
   expectError(t, await post({ role: 'stuff' }), 400, 'VALIDATION_FAILED', '/role')
-  for (const claims of [{ a: 1.5 }, { a: null }, { a: [[1]] }, { a: Array(101).fill(1) }, { a: 2 ** 60 }])
-    expectError(t, await post({ role: 'staff', claims }), 400, 'VALIDATION_FAILED')
+  for (const a of [1.5, null, [[1]], Array(101).fill(1), 2 ** 60, {}, 'x'.repeat(1001)])
+    expectError(t, await post({ role: 'staff', claims: { ok: 1, a } }), 400, 'VALIDATION_FAILED', '/claims/a')
 
   const issued = dataOf(
     await post({ role: 'STAFF', permissions: { tables: [], actions: [] }, claims: { a: [1, 'b'] } })
@@ -111,9 +125,23 @@ t.test('unknown tables and fields are stored, with a warning', async (t) => {
       actions: ['create'],
       rows: { any: [{ via: { team: { where: { town: { eq: 'x' } } } } }, { none: [{ where: { age: { gt: 1 } } }] }] },
       fields: { read: ['name', 'shoe'], write: ['name'] },
-      presets: { role: 'x' }
+      presets: { role: 'x', name: { $claim: 'a' } }
+    },
+    {
+      tables: ['members'],
+      actions: ['delete'],
+      rows: { where: { id: { eq: 'x' }, name: { eq: { $claim: 'name' } } } }
+    },
+    {
+      tables: ['guests'],
+      actions: ['read'],
+      rows: { where: { name: { in: [{ $claim: 'a' }, 'b'] } } }
     }
   ])
+  t.match(
+    warnings.pop(),
+    /^In the table 'members': 'rows\/where\/id\/eq' must be an integer.* The grant opens nothing there\.$/
+  )
   t.strictSame(warnings, [
     "There is no table 'later' now.",
     "The table 'teams' has no field 'town'. The grant opens nothing there.",
