@@ -4,6 +4,7 @@ import { loadSource } from './source.ts'
 type Model = object
 
 interface Convert {
+  readonly toRuleModel: (fields: readonly object[], rule: object) => Model | null
   readonly toModel: (fields: readonly object[], filter: object) => Model | null
   readonly toFilter: (fields: readonly object[], model: Model) => object | null
 }
@@ -16,7 +17,7 @@ interface Sentence {
   readonly toSentence: (fields: readonly object[], filter: object) => string
 }
 
-const { toModel, toFilter } = await loadSource<Convert>(t, 'records/filter/convert.ts')
+const { toModel, toRuleModel, toFilter } = await loadSource<Convert>(t, 'records/filter/convert.ts')
 const { findInvalid } = await loadSource<Check>(t, 'records/filter/filter.ts')
 const { toSentence } = await loadSource<Sentence>(t, 'records/filter/sentence.ts')
 
@@ -112,4 +113,49 @@ t.test('a sentence shows which conditions belong together', async (t) => {
     toSentence(FIELDS, { where: N.where, any: [AB, A] }),
     'n is greater than 3 and ((a is “x” and b is “y”) or a is “x”)'
   )
+})
+
+t.test('a value of a rule can be a claim, and that of a filter cannot', async (t) => {
+  const claim = { $claim: 'mine' }
+  const rules = [
+    { where: { n: { eq: claim } } },
+    { where: { a: { in: claim } } },
+    { any: [{ where: { a: { contains: claim } } }, { where: { untyped: { between: claim } } }] }
+  ]
+  for (const rule of rules) {
+    const model = toRuleModel(FIELDS, rule)
+    t.strictSame(model && toFilter(FIELDS, model), rule)
+    t.equal(toModel(FIELDS, rule), null)
+  }
+  t.equal(toSentence(FIELDS, { where: { a: { in: claim } } }), 'a is one of the claim mine')
+  t.match(
+    findInvalid(FIELDS, { match: 'all', items: [{ id: 1, field: 'n', operator: 'eq', text: ' ', isClaim: true }] }).get(
+      1
+    ),
+    /claim/
+  )
+})
+
+t.test('a rule that conditions would change is not opened', async (t) => {
+  const claim = { $claim: 'mine' }
+  const rules = [
+    { where: { n: { in: [1, claim] } } },
+    { where: { a: { eq: { other: 1 } } } },
+    { where: { a: { isNull: claim } } },
+    { via: { n: { where: { x: { eq: 1 } } } } },
+    { all: [A, { via: { n: A } }] }
+  ]
+  for (const rule of rules) t.equal(toRuleModel(FIELDS, rule), null, JSON.stringify(rule))
+  t.equal(
+    toSentence(FIELDS, { where: { n: { gt: 3 } }, via: { b: { any: [A, B] } } }),
+    'n is greater than 3 and b refers to a record with (a is “x” or b is “y”)'
+  )
+})
+
+t.test('a condition on a field that is missing, or has another type, is invalid', async (t) => {
+  const invalid = (field: string, operator: string) =>
+    findInvalid(FIELDS, { match: 'all', items: [{ id: 1, field, operator, text: '1' }] }).get(1)
+  t.match(invalid('gone', 'eq'), /no field gone/)
+  t.match(invalid('n', 'contains'), /operator/)
+  t.equal(invalid('n', 'eq'), undefined)
 })

@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-filter.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { classes } from '../../ui/classes.ts'
 import { Input, Select } from '../../ui/input.tsx'
 import { kindOf } from '../fields/kind.ts'
 import { ReferencePicker } from '../fields/reference-editor.tsx'
@@ -24,11 +25,13 @@ interface ConditionRowProps {
   readonly fields: readonly TableField[]
   readonly condition: Condition
   readonly error: string | undefined
+  /** Whether a value can be a claim of the key, as in a rule of a role. */
+  readonly hasClaims: boolean
   readonly onChange: (condition: Condition) => void
   readonly onRemove: () => void
 }
 
-interface ValueProps extends Omit<ConditionRowProps, 'fields' | 'onRemove'> {
+interface ValueProps extends Omit<ConditionRowProps, 'fields' | 'hasClaims' | 'onRemove'> {
   readonly field: TableField
 }
 
@@ -53,6 +56,33 @@ const ReferenceValue = (props: ValueProps) => {
     />
   )
 }
+
+const ClaimValue = ({ condition, error, onChange }: Omit<ValueProps, 'field'>) => (
+  <Input
+    isMono
+    aria-label={texts.claim}
+    aria-invalid={error !== undefined}
+    placeholder={texts.claim}
+    autoCapitalize="none"
+    spellCheck={false}
+    value={condition.text}
+    onChange={({ target }) => onChange({ ...condition, text: target.value })}
+  />
+)
+
+const SourceChoice = ({ field, condition, onChange }: Omit<ValueProps, 'error'>) => (
+  <Select
+    aria-label={texts.source}
+    value={condition.isClaim ? 'claim' : 'value'}
+    onChange={({ target }) => {
+      const isClaim = target.value === 'claim'
+      onChange({ ...condition, isClaim, text: isClaim ? '' : newCondition(field).text })
+    }}
+  >
+    <option value="value">{texts.sources.value}</option>
+    <option value="claim">{texts.sources.claim}</option>
+  </Select>
+)
 
 const Value = (props: ValueProps) =>
   isReference(props.field, props.condition.operator) ? <ReferenceValue {...props} /> : <PlainValue {...props} />
@@ -94,8 +124,13 @@ const TypeChoice = ({ condition, onChange }: Pick<ConditionRowProps, 'condition'
   </Select>
 )
 
+/** The present operator is one of the choices, even if the field has come to have another type. */
+const choicesOf = (field: TableField | undefined, { operator }: Condition) => [
+  ...new Set([...(field ? operatorsOf(field) : []), operator])
+]
+
 /** One condition: a field, an operator, a value. */
-export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: ConditionRowProps) => {
+export const ConditionRow = ({ fields, condition, error, hasClaims, onChange, onRemove }: ConditionRowProps) => {
   const field = fields.find(({ name }) => name === condition.field)
   const choose = (name: string) => {
     const next = fields.find((other) => other.name === name)
@@ -106,7 +141,7 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
     onChange({ ...condition, operator, isNumber })
   }
   return (
-    <div className={styles.condition}>
+    <div className={classes(styles.condition, hasClaims && styles.sourced)}>
       <Select aria-label={texts.field} value={condition.field} onChange={({ target }) => choose(target.value)}>
         {!field && <option value={condition.field}>{condition.field}</option>}
         {fields.map(({ name, label }) => (
@@ -120,7 +155,7 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
         value={condition.operator}
         onChange={({ target }) => changeOperator(target.value as Operator)}
       >
-        {(field ? operatorsOf(field) : [condition.operator]).map((operator) => (
+        {choicesOf(field, condition).map((operator) => (
           <option key={operator} value={operator}>
             {texts.operators[operator]}
           </option>
@@ -128,8 +163,15 @@ export const ConditionRow = ({ fields, condition, error, onChange, onRemove }: C
       </Select>
       {field && needsValue(condition.operator) ? (
         <span className={styles.values}>
-          {hasTypes(field, condition.operator) && <TypeChoice condition={condition} onChange={onChange} />}
-          <Value field={field} condition={condition} error={error} onChange={onChange} />
+          {hasClaims && <SourceChoice field={field} condition={condition} onChange={onChange} />}
+          {condition.isClaim ? (
+            <ClaimValue condition={condition} error={error} onChange={onChange} />
+          ) : (
+            <>
+              {hasTypes(field, condition.operator) && <TypeChoice condition={condition} onChange={onChange} />}
+              <Value field={field} condition={condition} error={error} onChange={onChange} />
+            </>
+          )}
         </span>
       ) : (
         <span />

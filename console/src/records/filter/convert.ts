@@ -1,5 +1,6 @@
 import type { TableField } from '../../tables/queries.ts'
 import { kindOf } from '../fields/kind.ts'
+import { claimOf, toClaim } from './claim.ts'
 import {
   type Condition,
   type Filter,
@@ -12,21 +13,25 @@ import {
   newId,
   type Operator,
   operatorsOf,
-  parseCondition
+  parseCondition,
+  type Rule
 } from './filter.ts'
 import { joinList } from './list.ts'
+
+/** The value of a condition that is not valid. */
+const rawOf = ({ text, isClaim }: Condition) => (isClaim ? toClaim(text) : text)
 
 const toWhere = (fields: readonly TableField[], condition: Condition): Filter => {
   const field = fields.find(({ name }) => name === condition.field)
   const parsed = field && parseCondition(field, condition)
   const operator = needsValue(condition.operator) ? condition.operator : 'isNull'
-  return { where: { [condition.field]: { [operator]: parsed && 'value' in parsed ? parsed.value : null } } }
+  return { where: { [condition.field]: { [operator]: parsed && 'value' in parsed ? parsed.value : rawOf(condition) } } }
 }
 
 const combine = (match: Match, filters: readonly Filter[]): Filter =>
   filters.length === 1 ? (filters[0] ?? {}) : match === 'all' ? { all: [...filters] } : { any: [...filters] }
 
-/** The filter of the service for a model without invalid conditions. null: no condition. */
+/** The filter of the service for a model. Invalid values stay text. null: no condition. */
 export const toFilter = (fields: readonly TableField[], { match, items }: FilterModel): Filter | null => {
   const filters = items.flatMap((item) => {
     if (!isGroup(item)) return [toWhere(fields, item)]
@@ -41,13 +46,15 @@ const toText = (operator: Operator, value: unknown) => {
   return isList(operator) && Array.isArray(value) ? joinList(value.map(String)) : String(value)
 }
 
+const isObject = (value: unknown) => typeof value === 'object'
+
 const valuesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
 /** Whether the service takes both values as the same. In a column without a type, 5 and "5" differ. */
 const isSame = (field: TableField, one: unknown, other: unknown) => {
   if (Array.isArray(one) !== Array.isArray(other)) return false
   const [ones, others] = [valuesOf(one), valuesOf(other)]
-  const isSameText = (value: unknown, index: number) => value !== null && String(value) === String(others[index])
+  const isSameText = (value: unknown, index: number) => !isObject(value) && String(value) === String(others[index])
   const isEqual = (value: unknown, index: number) => value === others[index]
   return ones.length === others.length && ones.every(kindOf(field) === 'any' ? isEqual : isSameText)
 }
@@ -56,6 +63,8 @@ const isSame = (field: TableField, one: unknown, other: unknown) => {
 const toCondition = (field: TableField | undefined, name: string, value: unknown): Condition | null => {
   const operator = name === 'isNull' && value === false ? 'hasValue' : (name as Operator)
   if (!field || !operatorsOf(field).includes(operator)) return null
+  const claim = needsValue(operator) ? claimOf(value) : undefined
+  if (claim !== undefined) return { id: newId(), field: field.name, operator, text: claim, isClaim: true }
   const isNumber = kindOf(field) === 'any' && needsValue(operator) && valuesOf(value).every(isNumeric)
   const text = toText(operator, value)
   const condition = { id: newId(), field: field.name, operator, text, ...(isNumber && { isNumber }) }
@@ -71,7 +80,7 @@ const allOrNull = <T>(values: readonly (T | null)[]): readonly T[] | null => {
   return known.length === values.length ? known : null
 }
 
-const toConditions = (fields: readonly TableField[], { where = {} }: Filter) =>
+const toConditions = (fields: readonly TableField[], { where = {} }: Rule) =>
   allOrNull(
     Object.entries(where).flatMap(([name, operators]) => {
       const field = fields.find((field) => field.name === name)
@@ -81,35 +90,44 @@ const toConditions = (fields: readonly TableField[], { where = {} }: Filter) =>
     })
   )
 
-const isFlat = ({ all, any, none }: Filter) => !all && !any && !none
+const isFlat = ({ all, any, none, via }: Rule) => !all && !any && !none && !via
 
 /** Each part of a group is one condition, except that `all` can join those of several parts. */
-const toGroup = (fields: readonly TableField[], match: Match, parts: readonly Filter[]): Group | null => {
+const toGroup = (fields: readonly TableField[], match: Match, parts: readonly Rule[]): Group | null => {
   const conditions = parts.every(isFlat) ? allOrNull(parts.map((part) => toConditions(fields, part))) : null
   if (!conditions || conditions.length === 0) return null
   const isRight = (part: readonly Condition[]) => part.length === 1 || (match === 'all' && part.length > 1)
   return conditions.every(isRight) ? { id: newId(), match, conditions: conditions.flat() } : null
 }
 
-const toItem = (fields: readonly TableField[], filter: Filter): Condition | Group | null => {
-  const { all, any, none, where } = filter
+const toItem = (fields: readonly TableField[], filter: Rule): Condition | Group | null => {
+  const { all, any, none, via, where } = filter
   if (isFlat(filter)) {
     const group = toGroup(fields, 'all', [filter])
     return group?.conditions.length === 1 ? (group.conditions[0] ?? null) : group
   }
-  if (where || none || (all && any)) return null
+  if (where || none || via || (all && any)) return null
   return all ? toGroup(fields, 'all', all) : toGroup(fields, 'any', any ?? [])
 }
 
-/** Returns the model of a filter; null if it has parts that a model cannot have. */
-export const toModel = (fields: readonly TableField[], filter: Filter): FilterModel | null => {
-  const { all, any, none } = filter
-  const conditions = toConditions(fields, filter)
-  if (!conditions || none || (all && any) || any?.length === 0) return null
+/** Returns the model of a rule; null if it has parts that a model cannot have. */
+export const toRuleModel = (fields: readonly TableField[], rule: Rule): FilterModel | null => {
+  const { all, any, none, via } = rule
+  const conditions = toConditions(fields, rule)
+  if (!conditions || none || via || (all && any) || any?.length === 0) return null
   if (any && conditions.length > 0) {
     const group = toGroup(fields, 'any', any)
     return group && { match: 'all', items: [...conditions, group] }
   }
   const items = allOrNull((all ?? any ?? []).map((part) => toItem(fields, part)))
   return items && { match: any ? 'any' : 'all', items: [...conditions, ...items] }
+}
+
+const hasClaim = (item: Condition | Group): boolean =>
+  isGroup(item) ? item.conditions.some(hasClaim) : item.isClaim === true
+
+/** Returns the model of a filter, which has no claims; null if it has parts that a model cannot have. */
+export const toModel = (fields: readonly TableField[], filter: Filter): FilterModel | null => {
+  const model = toRuleModel(fields, filter)
+  return model?.items.some(hasClaim) ? null : model
 }

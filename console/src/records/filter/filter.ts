@@ -3,9 +3,13 @@ import type { TableField } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-filter.ts'
 import { type Parsed, parseDraft, parseUntypedNumber } from '../fields/draft.ts'
 import { kindOf } from '../fields/kind.ts'
+import { toClaim } from './claim.ts'
 import { splitList } from './list.ts'
 
 export type Filter = components['schemas']['TableRecordFilter']
+
+/** The rule of a role: a filter in which values can be claims, and which can follow foreign keys. */
+export type Rule = components['schemas']['RoleRows']
 
 /** `hasValue` is `isNull: false`. */
 export type Operator = keyof components['schemas']['TableRecordCondition'] | 'hasValue'
@@ -20,6 +24,8 @@ export interface Condition {
   readonly text: string
   /** Whether the text is a number in a column without a type, where 5 and "5" are different values. */
   readonly isNumber?: boolean
+  /** Whether the text is the name of a claim, in a rule of a role. */
+  readonly isClaim?: boolean
 }
 
 export interface Group {
@@ -98,10 +104,14 @@ export const newCondition = (field: TableField): Condition => ({
   text: kindOf(field) === 'boolean' ? 'true' : ''
 })
 
+const parseClaim = (text: string): Parsed =>
+  text.trim() === '' ? { error: texts.claimMissing } : { value: toClaim(text.trim()) }
+
 /** Returns the value of a condition to send, or what is wrong with it. */
-export const parseCondition = (field: TableField, { operator, text, isNumber }: Condition): Parsed => {
+export const parseCondition = (field: TableField, { operator, text, isNumber, isClaim }: Condition): Parsed => {
   const parse = (part: string) => (isNumber ? parseUntypedNumber(part) : parseDraft(field, part))
   if (!needsValue(operator)) return { value: operator === 'isNull' }
+  if (isClaim) return parseClaim(text)
   if (!isList(operator)) return parse(text)
   const parsed = splitList(text).map(parse)
   if (isRange(operator) && parsed.length !== 2) return { error: texts.rangeHint }
@@ -110,13 +120,18 @@ export const parseCondition = (field: TableField, { operator, text, isNumber }: 
 
 export type Invalid = ReadonlyMap<number, string>
 
+const problemOf = (field: TableField, condition: Condition) => {
+  if (!operatorsOf(field).includes(condition.operator)) return texts.noOperator
+  const parsed = parseCondition(field, condition)
+  return 'error' in parsed ? parsed.error : undefined
+}
+
 /** Returns what is wrong with the conditions, by their id. */
 export const findInvalid = (fields: readonly TableField[], { items }: FilterModel): Invalid => {
   const conditions = items.flatMap((item) => (isGroup(item) ? item.conditions : [item]))
   const errors = conditions.map((condition) => {
     const field = fields.find(({ name }) => name === condition.field)
-    const parsed = field ? parseCondition(field, condition) : { value: null }
-    return [condition.id, 'error' in parsed ? parsed.error : undefined] as const
+    return [condition.id, field ? problemOf(field, condition) : texts.noField(condition.field)] as const
   })
   return new Map(errors.filter((entry): entry is [number, string] => entry[1] !== undefined))
 }
