@@ -1,6 +1,7 @@
 import { SERVICE_URL } from '../api/client.ts'
 import { texts } from '../texts/snippets.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { Segments } from '../ui/segments.tsx'
 import type { Call } from './call.ts'
 import { chooseLanguage, useLanguage } from './language.ts'
 import { LANGUAGES, WRITERS } from './languages.ts'
@@ -10,20 +11,12 @@ import styles from './snippet.module.css'
 export const LanguageChoice = () => {
   const language = useLanguage()
   return (
-    <fieldset className={styles.languages} aria-label={texts.language}>
-      {LANGUAGES.map((name) => (
-        <label key={name} className={styles.language}>
-          <input
-            type="radio"
-            name="language"
-            value={name}
-            checked={name === language}
-            onChange={() => chooseLanguage(name)}
-          />
-          {texts.languages[name]}
-        </label>
-      ))}
-    </fieldset>
+    <Segments
+      label={texts.language}
+      options={LANGUAGES.map((name) => ({ value: name, label: texts.languages[name] }))}
+      value={language}
+      onChange={chooseLanguage}
+    />
   )
 }
 
