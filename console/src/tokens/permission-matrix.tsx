@@ -1,23 +1,16 @@
 import { Check, Minus } from 'lucide-react'
 import type { Table } from '../tables/queries.ts'
+import { type TokenActions, tokenActionsOf } from '../tables/token-actions.ts'
 import { texts } from '../texts/tokens.ts'
 import type { ChoiceProps } from './permission-fields.tsx'
 import { ACTIONS, ALL_TABLES, isForAll, isSameName, type SingleAction } from './permissions.ts'
 import styles from './tokens.module.css'
 
-interface MatrixRow {
+interface MatrixRow extends TokenActions {
   readonly name: string
-  /** Why the permission has no effect, or not a whole one. */
-  readonly note: string | undefined
-  readonly isEffective: (action: SingleAction) => boolean
 }
 
-const toRow = ({ name, isPublished, isEditable, kind }: Table): MatrixRow => {
-  if (!isPublished) return { name, note: texts.unpublished, isEffective: () => false }
-  if (kind === 'view') return { name, note: texts.isView, isEffective: (action) => action === 'read' }
-  if (isEditable) return { name, note: undefined, isEffective: () => true }
-  return { name, note: texts.readOnlyTable, isEffective: (action) => action === 'read' }
-}
+const toRow = (table: Table): MatrixRow => ({ name: table.name, ...tokenActionsOf(table) })
 
 /** A token may name tables that do not exist yet. */
 const rowsOf = (registered: readonly Table[], chosen: readonly string[]): MatrixRow[] => {
