@@ -21,6 +21,8 @@ const RecordsPage = named(() => import('./records/records-page.tsx'), 'RecordsPa
 const ApiPage = named(() => import('./api-page/api-page.tsx'), 'ApiPage')
 const TokensPage = named(() => import('./tokens/tokens-page.tsx'), 'TokensPage')
 const TokenPage = named(() => import('./tokens/token-page.tsx'), 'TokenPage')
+const RolesPage = named(() => import('./roles/roles-page.tsx'), 'RolesPage')
+const RolePage = named(() => import('./roles/role-page.tsx'), 'RolePage')
 const AdminsPage = named(() => import('./admins/admins-page.tsx'), 'AdminsPage')
 const BackupsPage = named(() => import('./backups/backups-page.tsx'), 'BackupsPage')
 const AuditPage = named(() => import('./audit/audit-page.tsx'), 'AuditPage')
@@ -50,6 +52,8 @@ const PageOfPath = () => (
     <Route path="/tables/:id/api" component={ApiPage} />
     <Route path="/tokens" component={TokensPage} />
     <Route path="/tokens/:id" component={TokenPage} />
+    <Route path="/roles" component={RolesPage} />
+    <Route path="/roles/:id" component={RolePage} />
     <Route path="/admins" component={AdminsPage} />
     <Route path="/backups" component={BackupsPage} />
     <Route path="/audit" component={AuditPage} />

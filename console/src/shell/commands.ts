@@ -23,6 +23,7 @@ interface Surroundings {
 const PAGES = [
   ['/', texts.overview],
   ['/tokens', texts.tokens],
+  ['/roles', texts.roles],
   ['/admins', texts.admins],
   ['/backups', texts.backups],
   ['/audit', texts.audit],
@@ -33,7 +34,8 @@ const FORMS = [
   ['/tables/new', texts.newTable],
   ['/tables/import', texts.importTables],
   ['/tables/from-file', texts.fromFile],
-  ['/tokens/new', texts.newToken]
+  ['/tokens/new', texts.newToken],
+  ['/roles/new', texts.newRole]
 ] as const
 
 /** Returns the groups with the commands first whose labels start with the text: Enter runs the first one that matches. */

@@ -6,6 +6,7 @@ import {
   Menu as MenuIcon,
   Plus,
   ScrollText,
+  ShieldCheck,
   Users
 } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -44,6 +45,9 @@ const Links = () => (
     </SideLink>
     <SideLink href="/tokens" icon={<KeyRound size={14} aria-hidden="true" />}>
       {texts.tokens}
+    </SideLink>
+    <SideLink href="/roles" icon={<ShieldCheck size={14} aria-hidden="true" />}>
+      {texts.roles}
     </SideLink>
     <SideLink href="/admins" icon={<Users size={14} aria-hidden="true" />}>
       {texts.admins}

@@ -24,6 +24,11 @@ const groups: readonly ActionGroup[] = [
     actions: { 'token.issue': 'Token created', 'token.change': 'Token changed', 'token.revoke': 'Token revoked' }
   },
   {
+    label: 'Roles',
+    all: { action: 'role', name: 'Roles: all' },
+    actions: { 'role.create': 'Role created', 'role.change': 'Role changed', 'role.delete': 'Role deleted' }
+  },
+  {
     label: 'Tables',
     all: { action: 'table', name: 'Tables: all' },
     actions: {

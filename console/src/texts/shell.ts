@@ -3,6 +3,7 @@ export const texts = {
   overview: 'Overview',
   tables: 'Tables',
   tokens: 'Tokens',
+  roles: 'Roles',
   admins: 'Administrators',
   backups: 'Backups',
   audit: 'Audit',
