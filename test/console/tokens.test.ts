@@ -165,6 +165,109 @@ if (skip) {
     t.notOk((await tokens()).some(({ name }: { name: string }) => name === 'old robot'))
   })
 
+  const grants = [
+    {
+      tables: ['album'],
+      actions: ['read'],
+      rows: { where: { title: { in: { $claim: 'titles' } }, id: { gt: { $claim: 'after' } } } }
+    }
+  ]
+  await admin.post('/admin/roles', { name: 'listener', grants })
+  await admin.post('/admin/roles', { name: 'editor', grants: [{ tables: ['*'], actions: ['update'] }] })
+  const issueWithRole = async (name: string, role: string, claims: object) =>
+    dataOf(await admin.post('/admin/tokens', { name, role, claims }))
+  const find = async (id: number) => (await tokens()).find((token: { id: number }) => token.id === id)
+  const NOTHING = { tables: [], actions: [] }
+
+  t.test('a new token gets a role, and values for its claims', async (t) => {
+    const page = await openAsAdmin(t, 'tokens/new')
+    await page.getByLabel('Name', { exact: true }).fill('radio')
+    await page.getByText('Role', { exact: true }).click()
+    await page.getByLabel('Role', { exact: true }).last().selectOption('listener')
+    await page.getByText('The role uses the claims: titles, after.').waitFor()
+    t.equal(await page.getByLabel('Name of claim 1').inputValue(), 'titles')
+    await page.getByLabel('Type of claim 1').selectOption('texts')
+    await page.getByLabel('Value of claim 1').fill('Blue\nLow, "high"\n')
+    await page.getByLabel('Type of claim 2').selectOption('integer')
+    await page.getByLabel('Value of claim 2').fill('7')
+    await photographPage(page, 'token-role')
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await page.getByRole('heading', { name: '“radio” is ready' }).waitFor()
+    await page.getByText('This token may do what the role “listener” allows').waitFor()
+    await page.getByText('/data/album?size=5').first().waitFor()
+    await photographPage(page, 'token-role-issued')
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: 'Copy the token' }).click()
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    await page.getByText('Role listener').waitFor()
+    await page.getByText('titles: “Blue”, “Low, "high"”; after: 7').waitFor()
+    await photographPage(page, 'tokens-role')
+    await expectAccessible(t, page)
+    const stored = (await tokens()).find(({ name }: { name: string }) => name === 'radio')
+    t.match(stored, { role: 'listener', claims: { titles: ['Blue', 'Low, "high"'], after: 7 }, permissions: NOTHING })
+  })
+
+  t.test('a token with a role keeps what is not edited', async (t) => {
+    const claims = { titles: ['a', 1], after: 5, spare: 'x', empty: '' }
+    const { id } = await issueWithRole('careful', 'listener', claims)
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    t.equal(await page.getByLabel('Type of claim 1').inputValue(), 'json')
+    await page.getByLabel('Name', { exact: true }).fill('more careful')
+    await page.getByLabel('Value of claim 2').fill('9')
+    await page.getByRole('button', { name: 'Remove the claim spare' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The token “more careful” is saved.').waitFor()
+    const stored = await find(id)
+    t.match(stored, { name: 'more careful', role: 'listener', permissions: NOTHING })
+    t.strictSame(stored.claims, { titles: ['a', 1], after: 9, empty: '' })
+  })
+
+  t.test('a token goes from permissions to a role, and back', async (t) => {
+    const { id } = await issue('turncoat', ['read', 'create'])
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    await page.getByText('Role', { exact: true }).click()
+    await page.getByLabel('Role', { exact: true }).last().selectOption('editor')
+    await page.getByText('The role uses no claim.').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The token “turncoat” is saved.').waitFor()
+    t.match(await find(id), { role: 'editor', claims: {}, permissions: NOTHING })
+
+    await page.getByRole('link', { name: 'turncoat' }).click()
+    await page.getByText('Permissions', { exact: true }).click()
+    await page.getByText('This token may do nothing yet: choose tables.').waitFor()
+    await page.getByRole('checkbox', { name: 'artist' }).check()
+    await page.getByRole('checkbox', { name: 'read' }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Read in artist').waitFor()
+    t.match(await find(id), { role: null, claims: {}, permissions: { tables: ['artist'], actions: ['read'] } })
+  })
+
+  t.test('a claim that is not valid is shown at its row', async (t) => {
+    const page = await openAsAdmin(t, 'tokens/new?role=editor')
+    await page.getByLabel('Name', { exact: true }).fill('wrong')
+    await page.getByRole('button', { name: 'Claim', exact: true }).click()
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await page.getByText('Enter the name of the claim.').waitFor()
+    await page.getByLabel('Name of claim 1').fill('a/b')
+    await page.getByText('Enter a value, or remove the claim.').waitFor()
+    await page.getByLabel('Value of claim 1').fill('12.5')
+    await page.getByLabel('Type of claim 1').selectOption('integers')
+    await page.getByText('Enter integers from').waitFor()
+    await page.getByLabel('Type of claim 1').selectOption('json')
+    await page.getByText('A claim is a text, an integer, or a list').waitFor()
+    await page.getByLabel('Type of claim 1').selectOption('text')
+    await page.getByLabel('Value of claim 1').fill('x'.repeat(1001))
+    const refused = page.waitForResponse((response) => response.status() === 400)
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await refused
+    await page.locator('[aria-label="Value of claim 1"][aria-invalid=true]').waitFor()
+    t.equal(await page.getByRole('alert').count(), 0, 'the error stands only at the row')
+    await photographPage(page, 'token-claim-refused')
+    await expectAccessible(t, page)
+    t.notOk((await tokens()).some(({ name }: { name: string }) => name === 'wrong'))
+  })
+
   t.test('a name is shown as text, however odd or long', async (t) => {
     const name = `<img src=x onerror=alert(1)> \u202e\u05d0 ${'x'.repeat(60)}`
     const { id } = await issue(name)

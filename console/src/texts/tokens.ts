@@ -34,6 +34,20 @@ const sentence = (tables: readonly string[] | 'all', actions: readonly Action[])
   return [first, actions.includes('schema') && schema].filter(Boolean).join(' ')
 }
 
+const MAX_VALUES = 5
+
+const valueText = (value: unknown): string => {
+  if (!Array.isArray(value)) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value)
+  const [shown, others] = [value.slice(0, MAX_VALUES).map(valueText), value.length - MAX_VALUES]
+  return [...shown, ...(others > 0 ? [`${others} more`] : [])].join(', ')
+}
+
+/** "customer: 17; regions: “north”, “south”". */
+const claimsOf = (claims: Readonly<Record<string, unknown>>) =>
+  Object.entries(claims)
+    .map(([name, value]) => `${name}: ${valueText(value)}`)
+    .join('; ')
+
 export const texts = {
   title: 'Tokens',
   token: 'Token',
@@ -82,8 +96,43 @@ export const texts = {
     number: 'number: always a number, for Go, Java, Python, Rust and C#',
     string: 'string: always text, for JavaScript'
   },
-  permissions: 'Permissions',
+  access: 'Access',
+  accessBy: 'What the token opens',
+  accessKinds: { permissions: 'Permissions', role: 'Role' },
   permissionsHint: 'The actions apply to all chosen tables. For other actions in other tables, create a second token.',
+  role: 'Role',
+  roleHint: 'Many tokens can have one role.',
+  chooseRole: 'Choose a role',
+  showRole: (name: string) => `Show ${name}`,
+  toRoles: 'All roles',
+  roleUses: (claims: readonly string[]) =>
+    claims.length === 0 ? 'The role uses no claim.' : `The role uses the claims: ${claims.join(', ')}.`,
+  hasRole: (role: string) => `Role ${role}`,
+  roleSentence: (role: string) => `This token may do what the role “${role}” allows, also after a change of the role.`,
+  claims: 'Claims',
+  claimsHint: 'The values that the rules of the role use for this token. A rule whose claim is missing opens nothing.',
+  claimsOf,
+  claimName: (place: number) => `Name of claim ${place}`,
+  claimNameShort: 'Name',
+  claimKind: (place: number) => `Type of claim ${place}`,
+  claimValue: (place: number) => `Value of claim ${place}`,
+  claimValueShort: 'Value',
+  claimLines: 'One value for each line',
+  claimKinds: {
+    text: 'text',
+    integer: 'integer',
+    texts: 'list of texts',
+    integers: 'list of integers',
+    json: 'JSON'
+  },
+  addClaim: 'Claim',
+  removeClaim: (name: string) => `Remove the claim ${name}`,
+  claimNameMissing: 'Enter the name of the claim.',
+  claimTwice: (name: string) => `Another claim is named ${name}.`,
+  claimEmpty: 'Enter a value, or remove the claim. For an empty text, choose JSON and enter "".',
+  notInteger: 'Enter integers from −9007199254740991 to 9007199254740991.',
+  notJson: 'This is not JSON.',
+  notClaim: 'A claim is a text, an integer, or a list of at most 100 of them.',
   matrix: 'Tables and actions of the token',
   table: 'Table',
   allTables: 'All tables',

@@ -1,39 +1,56 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SERVICE_URL } from '../api/client.ts'
+import { findGrant } from '../roles/grants.ts'
+import { type Grant, rolesQuery } from '../roles/queries.ts'
 import type { Call } from '../snippets/call.ts'
 import { exported } from '../snippets/shell.ts'
 import { Code, LanguageChoice, Snippet } from '../snippets/snippet.tsx'
-import { tablesQuery } from '../tables/queries.ts'
+import { type Table, tablesQuery } from '../tables/queries.ts'
 import { texts } from '../texts/tokens.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
 import { Narrow, Page } from '../ui/page.tsx'
-import { isForAll, isSameName, sentenceOf } from './permissions.ts'
-import type { IssuedToken, Permissions } from './queries.ts'
+import { ACTIONS, accessSentenceOf, isForAll, isSameName, type SingleAction, singleActions } from './permissions.ts'
+import type { IssuedToken, Token } from './queries.ts'
 import styles from './tokens.module.css'
 
-const callOf = (table: string, { actions }: Permissions): Call => {
-  const path = `/data/${encodeURIComponent(table)}`
-  return { method: 'GET', path: actions.includes('read') ? `${path}?size=5` : '/data/_me' }
+/** A new token with its secret. The response has no role. */
+export interface ShownToken {
+  readonly issued: IssuedToken
+  /** null: the token has permissions. */
+  readonly role: (Pick<Token, 'claims'> & { readonly name: string }) | null
 }
 
-const FirstCall = ({ permissions }: { readonly permissions: Permissions }) => {
+/** Returns whether permissions or the grants of a role allow an action on a table. */
+const allows = ({ permissions }: IssuedToken, grants: readonly Grant[], action: SingleAction, table: Table) => {
+  if (findGrant(grants, action, table)) return true
+  const { tables } = permissions
+  const isChosen = isForAll(tables) || tables.some((name) => isSameName(name, table.name))
+  return isChosen && singleActions(permissions).includes(action)
+}
+
+const callOf = (table: string, canRead: boolean): Call => {
+  const path = `/data/${encodeURIComponent(table)}`
+  return { method: 'GET', path: canRead ? `${path}?size=5` : '/data/_me' }
+}
+
+const FirstCall = ({ issued, role }: ShownToken) => {
   const registered = useQuery(tablesQuery)
-  const isChosen = (name: string) =>
-    isForAll(permissions.tables) || permissions.tables.some((table) => isSameName(table, name))
-  const names = (registered.data ?? [])
-    .filter(({ name, isPublished }) => isPublished && isChosen(name))
-    .map(({ name }) => name)
-  const [table, setTable] = useState<string>()
-  const shown = table ?? names[0]
+  const roles = useQuery({ ...rolesQuery, enabled: role !== null })
+  const grants = roles.data?.find(({ name }) => name === role?.name)?.grants ?? []
+  const tables = (registered.data ?? []).filter(
+    (table) => table.isPublished && ACTIONS.some((action) => allows(issued, grants, action, table))
+  )
+  const [chosen, setChosen] = useState<string>()
+  const shown = tables.find(({ name }) => name === chosen) ?? tables[0]
   return (
     <>
       {shown !== undefined && (
-        <SelectField label={texts.snippetTable} value={shown} onChange={(event) => setTable(event.target.value)}>
-          {names.map((name) => (
+        <SelectField label={texts.snippetTable} value={shown.name} onChange={(event) => setChosen(event.target.value)}>
+          {tables.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
         </SelectField>
@@ -41,7 +58,7 @@ const FirstCall = ({ permissions }: { readonly permissions: Permissions }) => {
       <LanguageChoice />
       <Snippet
         label={texts.firstCall}
-        call={shown === undefined ? { method: 'GET', path: '/data/_me' } : callOf(shown, permissions)}
+        call={shown === undefined ? callOf('', false) : callOf(shown.name, allows(issued, grants, 'read', shown))}
       />
     </>
   )
@@ -62,7 +79,7 @@ const TypedClient = () => (
 )
 
 /** Shows the secret of a new token, once, and how to use it. */
-export const IssuedTokenPage = ({ issued }: { readonly issued: IssuedToken }) => {
+export const IssuedTokenPage = ({ issued, role }: ShownToken) => {
   const [isCopied, setCopied] = useState(false)
   const guard = useFormGuard(!isCopied)
   const keep = () => setCopied(true)
@@ -84,7 +101,13 @@ export const IssuedTokenPage = ({ issued }: { readonly issued: IssuedToken }) =>
           <div className={styles.row}>
             <CopyButton text={issued.token} label={texts.copySecret} onCopied={keep} />
           </div>
-          <p className={styles.hint}>{sentenceOf(issued.permissions)}</p>
+          <p className={styles.hint}>
+            {accessSentenceOf({
+              permissions: issued.permissions,
+              role: role?.name ?? null,
+              claims: role?.claims ?? {}
+            })}
+          </p>
           {issued.warnings?.map((warning) => (
             <p key={warning} className={styles.warning}>
               {warning}
@@ -95,7 +118,7 @@ export const IssuedTokenPage = ({ issued }: { readonly issued: IssuedToken }) =>
           <h2>{texts.firstCall}</h2>
           <p className={styles.hint}>{texts.environment}</p>
           <Code label={texts.environmentLabel} text={exported(issued.token)} onCopied={keep} />
-          <FirstCall permissions={issued.permissions} />
+          <FirstCall issued={issued} role={role} />
         </section>
         <TypedClient />
       </Narrow>

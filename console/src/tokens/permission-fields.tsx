@@ -36,8 +36,7 @@ const Bundles = ({ onChange }: Pick<ChoiceProps, 'onChange'>) => (
 export const PermissionFields = ({ tables, actions, onChange }: ChoiceProps) => {
   const registered = useQuery(tablesQuery)
   return (
-    <section className={styles.permissions} aria-label={texts.permissions}>
-      <h2>{texts.permissions}</h2>
+    <>
       <p className={styles.hint}>{texts.permissionsHint}</p>
       <Bundles onChange={onChange} />
       {registered.isError && <Problem error={registered.error} onRetry={() => registered.refetch()} />}
@@ -47,6 +46,6 @@ export const PermissionFields = ({ tables, actions, onChange }: ChoiceProps) => 
       <p className={styles.sentence} aria-live="polite">
         {sentenceOf({ tables: [...tables], actions: [...actions] })}
       </p>
-    </section>
+    </>
   )
 }

@@ -1,5 +1,5 @@
 import { texts } from '../texts/tokens.ts'
-import type { Permissions } from './queries.ts'
+import type { Permissions, Token } from './queries.ts'
 
 export const ACTIONS = ['read', 'create', 'update', 'delete', 'schema'] as const
 export type SingleAction = (typeof ACTIONS)[number]
@@ -18,9 +18,16 @@ export const isSameName = (left: string, right: string) => left.toLowerCase() ==
 
 const tablesOf = ({ tables }: Permissions) => (isForAll(tables) ? 'all' : tables)
 
-/** What a token may do, in a few words. */
-export const scopeOf = (permissions: Permissions) => texts.scope(tablesOf(permissions), singleActions(permissions))
+const scopeOf = (permissions: Permissions) => texts.scope(tablesOf(permissions), singleActions(permissions))
 
-/** What a token may do, in whole sentences. */
+/** What permissions allow, in whole sentences. */
 export const sentenceOf = (permissions: Permissions) =>
   texts.sentence(tablesOf(permissions), singleActions(permissions))
+
+/** What a token may do, in a few words. */
+export const accessOf = ({ permissions, role }: Pick<Token, 'permissions' | 'role'>) =>
+  role === null ? scopeOf(permissions) : texts.hasRole(role)
+
+/** What a token may do, in whole sentences. */
+export const accessSentenceOf = ({ permissions, role, claims }: Pick<Token, 'permissions' | 'role' | 'claims'>) =>
+  role === null ? sentenceOf(permissions) : [texts.roleSentence(role), texts.claimsOf(claims)].filter(Boolean).join(' ')

@@ -5,6 +5,7 @@ import type { components } from '../api/schema.d.ts'
 
 export type Token = components['schemas']['Token']
 export type IssuedToken = components['schemas']['IssuedToken']
+export type Claims = Token['claims']
 export type Permissions = components['schemas']['TokenPermissions']
 type NewToken = components['schemas']['TokenCreate']
 type TokenChanges = components['schemas']['TokenUpdate']
@@ -14,7 +15,8 @@ export const tokensQuery = queryOptions({
   queryFn: () => dataOf(api.GET('/admin/tokens'))
 })
 
-const refresh = () => queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
+/** Roles show how many tokens they have. */
+const refresh = () => Promise.all(['tokens', 'roles'].map((key) => queryClient.invalidateQueries({ queryKey: [key] })))
 
 /** Returns the token with its secret, which no other call returns. */
 export const issueToken = async (body: NewToken) => {

@@ -9,7 +9,7 @@ import { ListTable } from '../ui/list-table.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { Time } from '../ui/time.tsx'
 import { notifyError } from '../ui/toast.tsx'
-import { scopeOf, sentenceOf } from './permissions.ts'
+import { accessOf, accessSentenceOf } from './permissions.ts'
 import { changeToken, type Token } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import styles from './tokens.module.css'
@@ -38,6 +38,13 @@ const ActiveSwitch = ({ token: { id, name, is_active } }: { readonly token: Toke
   )
 }
 
+const Access = ({ token }: { readonly token: Token }) => (
+  <span title={accessSentenceOf(token)}>
+    <bdi>{accessOf(token)}</bdi>
+    {token.role !== null && <bdi className={styles.claimsText}>{texts.claimsOf(token.claims)}</bdi>}
+  </span>
+)
+
 const Expiry = ({ time }: { readonly time: number | null }) => (
   <span className={classes(styles.expiryTime, time !== null && time <= Date.now() && styles.expired)}>
     <Time value={time} />
@@ -63,7 +70,7 @@ export const TokenList = ({ tokens }: { readonly tokens: readonly Token[] }) => 
   const cell = (token: Token, column: string) => {
     if (column === 'name') return <Link href={`/tokens/${token.id}`}>{token.name}</Link>
     if (column === 'prefix') return <code className={styles.prefix}>{token.token_prefix}</code>
-    if (column === 'scope') return <span title={sentenceOf(token.permissions)}>{scopeOf(token.permissions)}</span>
+    if (column === 'scope') return <Access token={token} />
     if (column === 'lastUsed') return <Time value={token.last_used_at} />
     if (column === 'expires') return <Expiry time={token.expires_at} />
     if (column === 'active') return <ActiveSwitch token={token} />

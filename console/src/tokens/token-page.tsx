@@ -7,25 +7,25 @@ import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Empty, Narrow, Page, Problem } from '../ui/page.tsx'
 import { notify } from '../ui/toast.tsx'
-import { emptyDraft, toChanges, toDraft, toNewToken } from './draft.ts'
-import { IssuedTokenPage } from './issued-token-page.tsx'
-import { changeToken, type IssuedToken, issueToken, type Token, tokensQuery } from './queries.ts'
+import { emptyDraft, roleOf, toChanges, toDraft, toNewToken } from './draft.ts'
+import { IssuedTokenPage, type ShownToken } from './issued-token-page.tsx'
+import { changeToken, issueToken, type Token, tokensQuery } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { TokenForm } from './token-form.tsx'
 
-/** `?table=` chooses a table. The secret of the new token is only in the state of this page. */
+/** `?table=` chooses a table, and `?role=` a role. The secret of the new token is only in the state of this page. */
 const NewTokenPage = () => {
   const [search] = useSearchParams()
-  const [issued, setIssued] = useState<IssuedToken>()
-  if (issued) return <IssuedTokenPage issued={issued} />
+  const [shown, setShown] = useState<ShownToken>()
+  if (shown) return <IssuedTokenPage {...shown} />
   return (
     <Page title={texts.newToken}>
       <Narrow>
         <TokenForm
-          start={emptyDraft(search.getAll('table'))}
+          start={emptyDraft(search.getAll('table'), search.get('role'))}
           submitLabel={texts.create}
-          save={(draft) => issueToken(toNewToken(draft))}
-          onSaved={setIssued}
+          save={async (draft) => ({ issued: await issueToken(toNewToken(draft)), role: roleOf(draft) })}
+          onSaved={setShown}
         >
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
