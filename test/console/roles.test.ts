@@ -211,6 +211,71 @@ if (skip) {
     t.strictSame(await cells('orders'), ['Grant 1', none, none, none, none])
   })
 
+  t.test('names of tables are chosen, typed and removed', async (t) => {
+    const page = await openAsAdmin(t, 'roles/new')
+    const input = page.getByRole('combobox', { name: 'Tables' })
+    const names = page.getByRole('region', { name: 'Grant 1', exact: true }).getByRole('listitem')
+    await page.getByText('Add a registered table to choose conditions on its fields.').waitFor()
+    t.equal(await page.getByLabel('Rows that match conditions').isDisabled(), true)
+    for (const name of ['ORDERS', 'orders', 'order_states', '*']) {
+      await input.fill(name)
+      await page.keyboard.press('Enter')
+    }
+    await input.fill(' later ')
+    await page.keyboard.press('Tab')
+    t.strictSame(await names.allInnerTexts(), [
+      'orders',
+      'order_states\na view',
+      '*\nall other tables',
+      'later\nno such table now'
+    ])
+    t.equal(await page.getByLabel('Rows that match conditions').isDisabled(), false)
+    await page.getByText('Read in orders, order_states, all other tables, and 1 more').waitFor()
+    await page.getByLabel('All fields can be set').uncheck()
+    await page.getByRole('combobox', { name: 'Further fields that can be set' }).fill('colour')
+    await page.keyboard.press('Enter')
+    await page.getByText('no such field now').waitFor()
+    await photographPage(page, 'role-tables')
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: 'Remove order_states' }).click()
+    t.equal(await page.locator(':focus').getAttribute('placeholder'), 'Choose or type a name', 'the focus is not lost')
+    await page.getByLabel('Name', { exact: true }).fill('several')
+    await page.getByRole('button', { name: 'Create the role' }).click()
+    await page.getByText('The role “several” is saved.').waitFor()
+    t.match((await roleNamed('several')).grants, [
+      { tables: ['orders', '*', 'later'], actions: ['read'], fields: { write: ['colour'] } }
+    ])
+  })
+
+  t.test('a grant is duplicated for other tables', async (t) => {
+    const { id } = await create('twice', [{ tables: ['orders'], actions: ['read'], rows: { where: OWN } }])
+    const page = await openAsAdmin(t, `roles/${id}`)
+    await page.getByRole('button', { name: 'Duplicate grant 1 for other tables' }).click()
+    const copy = page.getByRole('region', { name: 'Grant 2', exact: true })
+    await copy.getByRole('combobox', { name: 'Tables' }).fill('customers')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await copy.getByText('There is no field customer_id.').waitFor()
+    await copy.getByLabel('Field', { exact: true }).selectOption('id')
+    await copy.getByLabel('Compare with').selectOption('claim')
+    await copy.getByLabel('Name of the claim').fill('customer')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The role “twice” is saved.').waitFor()
+    t.strictSame((await roleNamed('twice')).grants, [
+      { tables: ['orders'], actions: ['read'], rows: { where: OWN } },
+      { tables: ['customers'], actions: ['read'], rows: { where: { id: { eq: { $claim: 'customer' } } } } }
+    ])
+  })
+
+  t.test('a wide screen shows the overview beside the grants', async (t) => {
+    const role = await roleNamed('matrix')
+    const page = await openAsAdmin(t, `roles/${role.id}`, { viewport: { width: 1600, height: 900 } })
+    const overview = page.getByRole('region', { name: 'What the role opens' })
+    await overview.waitFor()
+    t.ok(((await overview.boundingBox())?.y ?? 900) < 200)
+    await photographPage(page, 'role-wide')
+  })
+
   t.test('a role that tokens have is not deleted, and the sentence says so', async (t) => {
     await create('used', [{ tables: ['*'], actions: ['read'] }])
     const { id } = dataOf(await admin.post('/admin/tokens', { name: 'user', role: 'used' }))
@@ -219,7 +284,7 @@ if (skip) {
     await photographPage(page, 'roles')
     await expectAccessible(t, page)
     await page.getByRole('button', { name: 'Delete used' }).click()
-    await page.getByText('1 token has the role.').waitFor()
+    await page.getByText('1 token has the role. Revoke it').waitFor()
     await page.getByRole('button', { name: 'Delete “used”' }).click()
     await page.getByText("Tokens have the role 'used'.").waitFor()
     await photographPage(page, 'role-in-use')

@@ -14,6 +14,8 @@ interface FieldLimitsProps extends Lists {
   readonly fields: readonly TableField[]
   /** The fields that all tables of the grant have. A list begins with them. */
   readonly common: readonly TableField[]
+  /** The names of the fields that presets set. The key cannot set them. */
+  readonly presets: readonly string[]
   /** Whether all tables of the grant are registered. Else further fields can be named. */
   readonly isKnown: boolean
   readonly error: string | undefined
@@ -24,22 +26,29 @@ const LISTS = ['read', 'write'] as const
 
 const isKey = (field: TableField | undefined) => field?.isPrimary === true
 
-const noteOf = (field: TableField | undefined) => {
+interface FieldRow {
+  readonly name: string
+  /** undefined: no table of the grant has the field. */
+  readonly field: TableField | undefined
+  readonly isPreset: boolean
+}
+
+const noteOf = ({ field, isPreset }: FieldRow) => {
   if (!field) return texts.unknownField
   if (field.isHidden) return texts.hiddenField
-  if (isKey(field)) return texts.keyField
-  return field.isReadonly ? texts.readonlyField : undefined
+  const notes = [isKey(field) && texts.keyField, field.isReadonly && texts.readonlyField, isPreset && texts.presetField]
+  return notes.filter(Boolean).join(', ')
 }
 
 /** The key can always be read. A field that is read-only or hidden stays so. */
-const isFixed = (field: TableField | undefined, list: List) => {
+const isFixed = ({ field, isPreset }: FieldRow, list: List) => {
   if (field?.isHidden) return true
-  return list === 'read' ? isKey(field) : field?.isReadonly === true
+  return list === 'read' ? isKey(field) : isPreset || field?.isReadonly === true
 }
 
-const isChecked = (name: string, field: TableField | undefined, list: List, names: readonly string[] | null) => {
-  if (isFixed(field, list)) return list === 'read' && !field?.isHidden
-  return names === null || includesName(names, name)
+const isChecked = (row: FieldRow, list: List, names: readonly string[] | null) => {
+  if (isFixed(row, list)) return list === 'read' && !row.field?.isHidden
+  return names === null || includesName(names, row.name)
 }
 
 /** Names of a list that no table has, so that they stay in sight. */
@@ -48,6 +57,12 @@ const otherNames = ({ read, write }: Lists, fields: readonly TableField[]) => {
   return names.filter((name, index) => names.findIndex((other) => isSameName(other, name)) === index)
 }
 
+const toRow = (name: string, { fields, presets }: Pick<FieldLimitsProps, 'fields' | 'presets'>): FieldRow => ({
+  name,
+  field: findField(fields, name),
+  isPreset: includesName(presets, name)
+})
+
 const FieldTable = (props: FieldLimitsProps) => {
   const { fields, onChange } = props
   const toggle = (list: List, name: string) => {
@@ -55,7 +70,7 @@ const FieldTable = (props: FieldLimitsProps) => {
     const others = names.filter((other) => !isSameName(other, name))
     onChange({ [list]: others.length < names.length ? others : [...names, name] })
   }
-  const names = [...fields.map(({ name }) => name), ...otherNames(props, fields)]
+  const rows = [...fields.map(({ name }) => name), ...otherNames(props, fields)].map((name) => toRow(name, props))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls must be reachable by the keyboard.
     <div className={styles.fields} tabIndex={0}>
@@ -71,28 +86,25 @@ const FieldTable = (props: FieldLimitsProps) => {
           </tr>
         </thead>
         <tbody>
-          {names.map((name) => {
-            const field = findField(fields, name)
-            return (
-              <tr key={name}>
-                <th scope="row">
-                  <bdi className={styles.fieldName}>{name}</bdi>
-                  <span className={styles.note}>{noteOf(field)}</span>
-                </th>
-                {LISTS.map((list) => (
-                  <td key={list}>
-                    <input
-                      type="checkbox"
-                      aria-label={texts.fieldIn(name, list)}
-                      checked={isChecked(name, field, list, props[list])}
-                      disabled={props[list] === null || isFixed(field, list)}
-                      onChange={() => toggle(list, name)}
-                    />
-                  </td>
-                ))}
-              </tr>
-            )
-          })}
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row">
+                <bdi className={styles.fieldName}>{row.name}</bdi>
+                <span className={styles.note}>{noteOf(row)}</span>
+              </th>
+              {LISTS.map((list) => (
+                <td key={list}>
+                  <input
+                    type="checkbox"
+                    aria-label={texts.fieldIn(row.name, list)}
+                    checked={isChecked(row, list, props[list])}
+                    disabled={props[list] === null || isFixed(row, list)}
+                    onChange={() => toggle(list, row.name)}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
@@ -122,7 +134,7 @@ const OtherFields = (props: FieldLimitsProps) =>
 export const FieldLimits = (props: FieldLimitsProps) => {
   const { common, isKnown, error, onChange } = props
   /** A table without a listed field would be closed, so a list begins with what all tables have. */
-  const begin = (list: List) => common.filter((field) => !isFixed(field, list)).map(({ name }) => name)
+  const begin = (list: List) => common.map(({ name }) => name).filter((name) => !isFixed(toRow(name, props), list))
   const isLimited = props.read !== null || props.write !== null
   return (
     <fieldset className={styles.part} aria-label={texts.fields}>

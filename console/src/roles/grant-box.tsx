@@ -178,6 +178,7 @@ export const GrantBox = (props: GrantBoxProps) => {
               write={draft.write}
               fields={fields}
               common={commonFields(tables)}
+              presets={draft.presets.map(({ field }) => field)}
               isKnown={isKnown}
               error={refused.fields}
               onChange={onChange}

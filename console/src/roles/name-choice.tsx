@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { texts } from '../texts/roles.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -25,13 +25,19 @@ interface NameChoiceProps {
   readonly onChange: (names: readonly string[]) => void
 }
 
-const Names = ({ names, noteOf, onChange }: Pick<NameChoiceProps, 'names' | 'noteOf' | 'onChange'>) => (
+const Names = ({
+  names,
+  noteOf,
+  onRemove
+}: Pick<NameChoiceProps, 'names' | 'noteOf'> & {
+  readonly onRemove: (name: string) => void
+}) => (
   <ul className={styles.names}>
     {names.map((name) => (
       <li key={name} className={styles.name}>
         <bdi>{name}</bdi>
         <span className={styles.note}>{noteOf(name)}</span>
-        <IconButton label={texts.removeName(name)} onClick={() => onChange(names.filter((other) => other !== name))}>
+        <IconButton label={texts.removeName(name)} onClick={() => onRemove(name)}>
           <X size={12} aria-hidden="true" />
         </IconButton>
       </li>
@@ -43,6 +49,12 @@ const Names = ({ names, noteOf, onChange }: Pick<NameChoiceProps, 'names' | 'not
 export const NameChoice = ({ label, hint, error, names, suggestions, noteOf, onChange }: NameChoiceProps) => {
   const [text, setText] = useState('')
   const listId = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const remove = (name: string) => {
+    onChange(names.filter((other) => other !== name))
+    // The button that had the focus is gone.
+    input.current?.focus()
+  }
   const add = () => {
     setText('')
     const typed = text.trim()
@@ -58,7 +70,7 @@ export const NameChoice = ({ label, hint, error, names, suggestions, noteOf, onC
     <Field label={label} hint={hint} error={error}>
       {(control) => (
         <div className={styles.choice}>
-          {names.length > 0 && <Names names={names} noteOf={noteOf} onChange={onChange} />}
+          {names.length > 0 && <Names names={names} noteOf={noteOf} onRemove={remove} />}
           <div className={styles.add}>
             <Input
               {...control}
@@ -71,6 +83,7 @@ export const NameChoice = ({ label, hint, error, names, suggestions, noteOf, onC
               onChange={({ target }) => setText(target.value)}
               onKeyDown={addOnEnter}
               onBlur={add}
+              ref={input}
             />
             <datalist id={listId}>
               {suggestions

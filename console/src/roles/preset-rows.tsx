@@ -57,13 +57,16 @@ const PresetValue = ({
   )
 }
 
+const noteOf = ({ preset: { field, source, text }, fields }: PresetRowProps) =>
+  source === 'value' && field !== '' && text !== '' && !findField(fields, field) ? texts.presetText : undefined
+
 const PresetRow = (props: PresetRowProps) => {
   const { preset, place, listId, problem, onChange, onRemove } = props
   const problemId = useId()
   return (
     <div className={styles.preset}>
       <Input
-        aria-label={texts.presetField(place)}
+        aria-label={texts.fieldOfPreset(place)}
         aria-invalid={problem !== undefined && preset.field === ''}
         placeholder={texts.field}
         list={listId}
@@ -88,8 +91,8 @@ const PresetRow = (props: PresetRowProps) => {
       <IconButton label={texts.removePreset(preset.field)} onClick={onRemove}>
         <X size={14} aria-hidden="true" />
       </IconButton>
-      <span id={problemId} className={styles.problem}>
-        {problem}
+      <span id={problemId} className={problem === undefined ? styles.note : styles.problem}>
+        {problem ?? noteOf(props)}
       </span>
     </div>
   )

@@ -34,6 +34,7 @@ export const RowsFields = ({ rows, fields, problems, onChange }: RowsFieldsProps
           onChange={(mode) => onChange(inMode(rows, mode, fields))}
         />
       </div>
+      {rows.mode !== 'json' && fields.length === 0 && <p className={styles.hint}>{texts.noFields}</p>}
       {rows.mode === 'conditions' && (
         <FilterBuilder
           fields={fields}

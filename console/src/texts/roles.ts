@@ -39,7 +39,7 @@ export const texts = {
   deleteHint: (tokens: number) =>
     tokens === 0
       ? 'No token has the role. This cannot be undone.'
-      : `${counted(tokens, 'token has', 'tokens have')} the role. Revoke them, or give them another role first.`,
+      : `${counted(tokens, 'token has', 'tokens have')} the role. Revoke ${tokens === 1 ? 'it' : 'them'}, or give ${tokens === 1 ? 'it' : 'them'} another role first.`,
   deleteDo: (name: string) => `Delete “${name}”`,
   deleted: (name: string) => `The role “${name}” is deleted.`,
   saved: (name: string) => `The role “${name}” is saved.`,
@@ -80,6 +80,7 @@ export const texts = {
   rowsJsonHint:
     'A filter: where, all, any, none, and via for foreign keys. {"$claim": "name"} stands for a claim of the key.',
   onlyJson: 'The conditions cannot show all of this rule, so it is edited as JSON.',
+  noFields: 'Add a registered table to choose conditions on its fields.',
   noCondition: 'Add a condition to each group, or choose all rows.',
   notJson: (reason: string) => `This is not JSON: ${reason}`,
   notRule: 'A rule is a JSON object, such as {"where": {"state": {"eq": "open"}}}.',
@@ -97,11 +98,12 @@ export const texts = {
   keyField: 'key, can always be read',
   hiddenField: 'hidden from tokens',
   readonlyField: 'read-only',
+  presetField: 'set by a preset',
   unknownField: 'no such field now',
   presets: 'Presets',
   presetsHint: 'Values that each new record gets. The key cannot send these fields.',
   presetsUnused: 'Presets need the action create.',
-  presetField: (place: number) => `Field of preset ${place}`,
+  fieldOfPreset: (place: number) => `Field of preset ${place}`,
   presetSource: (place: number) => `Source of preset ${place}`,
   presetValue: (place: number) => `Value of preset ${place}`,
   presetSources: { value: 'a value', claim: 'a claim of the key', json: 'JSON' },
@@ -112,6 +114,7 @@ export const texts = {
   addPreset: 'Preset',
   removePreset: (field: string) => `Remove the preset ${field}`,
   presetFieldMissing: 'Enter the name of a field.',
+  presetText: 'No chosen table has this field, so the value is a text. For other values, choose JSON.',
   presetTwice: (field: string) => `Another preset sets ${field}.`,
   claimMissing: 'Enter the name of the claim.',
   overview: 'What the role opens',
