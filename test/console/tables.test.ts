@@ -297,6 +297,7 @@ const testWithSmallFile = async () => {
   await t.test('settings are saved, and tokens follow a new name if that is chosen', async (t) => {
     const permissions = { tables: ['goods'], actions: ['read'] }
     await admin.post('/admin/tokens', { name: 'Web <i>shop</i>', permissions })
+    await admin.post('/admin/roles', { name: 'buyer', grants: [{ tables: ['Goods'], actions: ['read'] }] })
     const page = await openAsAdmin(t)
     await openTable(page, 'goods')
     await page.getByLabel('Label', { exact: true }).fill('Our goods')
@@ -309,6 +310,7 @@ const testWithSmallFile = async () => {
     await page.getByRole('button', { name: 'Rename' }).click()
     await page.getByRole('textbox', { name: 'New name' }).fill('albums')
     await page.getByRole('dialog').getByText('Web <i>shop</i>').waitFor()
+    await page.getByRole('dialog').getByText('Roles that name it get the new name: buyer.').waitFor()
     await page.getByRole('button', { name: 'Rename to albums' }).click()
     await page
       .getByRole('dialog')
@@ -319,6 +321,7 @@ const testWithSmallFile = async () => {
     t.equal(await tableOf('goods'), undefined)
     const tokens = dataOf(await admin.get('/admin/tokens')) as { name: string; permissions: { tables: string[] } }[]
     t.strictSame(tokens.find(({ name }) => name === 'Web <i>shop</i>')?.permissions.tables, ['wares'])
+    t.match(dataOf(await admin.get('/admin/roles')), [{ name: 'buyer', grants: [{ tables: ['wares'] }] }])
   })
 
   await t.test('a refresh says what another program has changed', async (t) => {

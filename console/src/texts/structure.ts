@@ -104,6 +104,7 @@ export const texts = {
   renameHint: 'Foreign keys, indexes, triggers and views follow. Requests must use the new name.',
   newName: 'New name',
   namingTokens: (table: string) => `These tokens name ${table} in their permissions:`,
+  namingRoles: (roles: readonly string[]) => `Roles that name it get the new name: ${roles.join(', ')}.`,
   noNamingTokens: (table: string) => `No token names ${table} in its permissions.`,
   updateTokens: 'Give them the new name',
   updateTokensHint: 'Otherwise they lose the table.',

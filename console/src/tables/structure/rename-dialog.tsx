@@ -2,6 +2,8 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldErrors } from '../../api/errors.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { includesName } from '../../roles/grants.ts'
+import { rolesQuery } from '../../roles/queries.ts'
 import { texts as common } from '../../texts/common.ts'
 import { texts } from '../../texts/structure.ts'
 import { Button } from '../../ui/button.tsx'
@@ -48,6 +50,15 @@ const NamingTokens = ({
   )
 }
 
+/** The roles that name the table. They always follow. */
+const NamingRoles = ({ table }: { readonly table: Table }) => {
+  const roles = useQuery(rolesQuery)
+  const naming = (roles.data ?? []).filter(({ grants }) =>
+    grants.some(({ tables }) => includesName(tables, table.name))
+  )
+  return naming.length > 0 && <p>{texts.namingRoles(naming.map(({ name }) => name))}</p>
+}
+
 /** Gives a table another name in the database. */
 export const RenameDialog = ({ table, onClose }: { readonly table: Table; readonly onClose: () => void }) => {
   const [name, setName] = useState(table.name)
@@ -55,7 +66,7 @@ export const RenameDialog = ({ table, onClose }: { readonly table: Table; readon
   const renaming = useMutation({
     mutationFn: async () => {
       await updateTable(table, { name, updateTokens: follow })
-      await queryClient.invalidateQueries({ queryKey: ['tokens'] })
+      await Promise.all(['tokens', 'roles'].map((key) => queryClient.invalidateQueries({ queryKey: [key] })))
       notify({ title: texts.renamed(table.name, name) })
     }
   })
@@ -72,6 +83,7 @@ export const RenameDialog = ({ table, onClose }: { readonly table: Table; readon
           onChange={({ target }) => setName(target.value)}
         />
         <NamingTokens table={table} follow={follow} onChange={setFollow} />
+        <NamingRoles table={table} />
         <FormProblem error={renaming.error} fields={['name']} />
         <Actions>
           <Button variant="quiet" onClick={onClose}>
