@@ -38,6 +38,23 @@ export const startHostileConsole = async (t: Test) => {
   for (const name of NAMES)
     tokens.push(dataOf(await admin.post('/admin/tokens', { name: name.slice(0, 100), permissions })))
 
+  const [first = '', ...others] = NAMES
+  const condition = { [first]: { eq: { $claim: first } } }
+  const grants = [
+    { tables: [...IMPORTED, '*'], actions: ['read'], rows: { where: condition, via: { [first]: {} } } },
+    { tables: IMPORTED, actions: ['create'], rows: { where: condition }, presets: { [first]: first, gone: 1 } },
+    { tables: IMPORTED, actions: ['update'], fields: { read: NAMES, write: others } }
+  ]
+  const roles: { readonly id: number; readonly name: string }[] = []
+  for (const text of NAMES) {
+    const name = text.slice(0, 100)
+    roles.push(dataOf(await admin.post('/admin/roles', { name, grants })))
+    const claims = { [text]: text.slice(0, 100), list: NAMES }
+    tokens.push(
+      dataOf(await admin.post('/admin/tokens', { name: `role of ${name}`.slice(0, 100), role: name, claims }))
+    )
+  }
+
   const openAsAdmin = async (t: Test, path: string) => {
     const page = await open(t, path, { storageState: await loggedIn(app, ADMIN) })
     page.setDefaultTimeout(10_000)
@@ -45,5 +62,5 @@ export const startHostileConsole = async (t: Test) => {
     return page
   }
   const pathOf = (kind: string) => `tables/${tables.find(({ name }) => name === TEXTS[kind])?.id}`
-  return { file, tables, tokens, openAsAdmin, pathOf }
+  return { file, tables, tokens, roles, openAsAdmin, pathOf }
 }

@@ -6,11 +6,11 @@ import { expectSafe, KEYS, TEXTS } from './hostile-texts.ts'
 if (skip) {
   t.pass(`Skipped: ${skip}`, { skip })
 } else {
-  const { tables, tokens, openAsAdmin } = await startHostileConsole(t)
+  const { tables, tokens, roles, openAsAdmin } = await startHostileConsole(t)
 
   t.test('the service has taken all names', async (t) => {
     t.strictSame(new Set(tables.map(({ name }) => name)), new Set(IMPORTED))
-    t.equal(tokens.length, NAMES.length)
+    t.equal(tokens.length, 2 * NAMES.length)
   })
 
   t.test('pages of tables with hostile names and contents', async (t) => {
@@ -36,6 +36,24 @@ if (skip) {
       await photographPage(page, `hostile-${kind}-api`)
       await go(page, `tokens/new?table=${encodeURIComponent(name)}`)
       t.ok(await page.getByRole('checkbox', { name, exact: true }).isChecked(), `a token for ${kind}`)
+    }
+  })
+
+  t.test('pages of roles, with hostile names', async (t) => {
+    const page = await openAsAdmin(t, 'roles')
+    await page
+      .getByRole('link', { name: TEXTS.path ?? '' })
+      .first()
+      .waitFor()
+    await expectSafe(t, page, 'roles')
+    await photographPage(page, 'hostile-roles')
+    for (const { id, name } of roles) {
+      await go(page, `roles/${id}`)
+      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
+      for (const place of [1, 2, 3]) await page.getByRole('button', { name: new RegExp(`^Grant ${place}`) }).click()
+      await page.getByLabel('Field of preset 1').waitFor()
+      await expectSafe(t, page, `role ${name}`)
+      await photographPage(page, `hostile-role-${id}`)
     }
   })
 

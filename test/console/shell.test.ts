@@ -29,6 +29,11 @@ if (skip) {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'New token' }).waitFor()
     t.equal(await page.getByRole('dialog').count(), 0)
+
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('new rol')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'New role' }).waitFor()
   })
 
   t.test('the command palette changes the theme, and logs out', async (t) => {

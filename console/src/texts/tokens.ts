@@ -108,7 +108,16 @@ export const texts = {
   roleUses: (claims: readonly string[]) =>
     claims.length === 0 ? 'The role uses no claim.' : `The role uses the claims: ${claims.join(', ')}.`,
   hasRole: (role: string) => `Role ${role}`,
-  roleSentence: (role: string) => `This token may do what the role “${role}” allows, also after a change of the role.`,
+  roleSentence: (role: string, claims: Readonly<Record<string, unknown>>) => {
+    const given = claimsOf(claims)
+    const first = `This token may do what the role “${role}” allows, also after a change of the role.`
+    return given === '' ? first : `${first} Its claims: ${given}.`
+  },
+  missingClaims: (names: readonly string[]) =>
+    names.length === 1
+      ? `The token has no claim ${names[0]}. What needs it opens nothing.`
+      : `The token has no claims ${list.format(names)}. What needs them opens nothing.`,
+  addMissing: 'Add the missing claims',
   claims: 'Claims',
   claimsHint: 'The values that the rules of the role use for this token. A rule whose claim is missing opens nothing.',
   claimsOf,

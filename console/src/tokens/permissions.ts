@@ -30,4 +30,4 @@ export const accessOf = ({ permissions, role }: Pick<Token, 'permissions' | 'rol
 
 /** What a token may do, in whole sentences. */
 export const accessSentenceOf = ({ permissions, role, claims }: Pick<Token, 'permissions' | 'role' | 'claims'>) =>
-  role === null ? sentenceOf(permissions) : [texts.roleSentence(role), texts.claimsOf(claims)].filter(Boolean).join(' ')
+  role === null ? sentenceOf(permissions) : texts.roleSentence(role, claims)

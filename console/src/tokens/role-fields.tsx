@@ -3,10 +3,11 @@ import { Link } from 'wouter'
 import { claimNames } from '../roles/grants.ts'
 import { rolesQuery } from '../roles/queries.ts'
 import { texts } from '../texts/tokens.ts'
+import { Button } from '../ui/button.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { Problem } from '../ui/page.tsx'
 import { ClaimRows } from './claim-rows.tsx'
-import { withClaimsOf } from './claims.ts'
+import { toClaims, withClaimsOf } from './claims.ts'
 import type { TokenDraft } from './draft.ts'
 import styles from './tokens.module.css'
 
@@ -24,9 +25,11 @@ export const RoleFields = ({ role, claims, error, problems, onChange }: RoleFiel
   const roles = useQuery(rolesQuery)
   const known = roles.data ?? []
   const chosen = known.find(({ name }) => name === role)
+  const used = claimNames(chosen?.grants ?? [])
+  const missing = used.filter((name) => !claims.some((claim) => claim.name === name))
   const choose = (name: string) => {
-    const used = claimNames(known.find((other) => other.name === name)?.grants ?? [])
-    onChange({ role: name, claims: withClaimsOf(claims, used) })
+    const needed = claimNames(known.find((other) => other.name === name)?.grants ?? [])
+    onChange({ role: name, claims: withClaimsOf(claims, needed) })
   }
   return (
     <>
@@ -35,7 +38,7 @@ export const RoleFields = ({ role, claims, error, problems, onChange }: RoleFiel
         label={texts.role}
         hint={
           <>
-            {chosen ? texts.roleUses(claimNames(chosen.grants)) : texts.roleHint}{' '}
+            {chosen ? texts.roleUses(used) : texts.roleHint}{' '}
             {chosen ? (
               <Link href={`/roles/${chosen.id}`}>{texts.showRole(chosen.name)}</Link>
             ) : (
@@ -57,7 +60,17 @@ export const RoleFields = ({ role, claims, error, problems, onChange }: RoleFiel
         ))}
       </SelectField>
       <ClaimRows claims={claims} problems={problems} onChange={(changed) => onChange({ claims: changed })} />
-      {role !== '' && <p className={styles.sentence}>{texts.roleSentence(role)}</p>}
+      {missing.length > 0 && (
+        <p className={styles.warning}>
+          {texts.missingClaims(missing)}{' '}
+          <Button onClick={() => onChange({ claims: withClaimsOf(claims, used) })}>{texts.addMissing}</Button>
+        </p>
+      )}
+      {role !== '' && (
+        <p className={styles.sentence} aria-live="polite">
+          {texts.roleSentence(role, toClaims(claims))}
+        </p>
+      )}
     </>
   )
 }
