@@ -66,7 +66,7 @@ const useRoleForm = <T,>({ start, registered, save }: Pick<RoleFormProps<T>, 'st
     isTried: submissions > 0,
     isDirty: draft !== first,
     box: useProblemFocus(submissions, saving.error),
-    /** The paths of a refusal have the places of grants. */
+    /** Also removes a refusal: its paths are the places that the grants had. */
     editGrants: (changed: readonly GrantDraft[]) => {
       if (saving.isError) saving.reset()
       edit({ grants: changed })
