@@ -3,8 +3,9 @@ import Fastify from 'fastify'
 import type { Test } from 'tap'
 import { readConfig } from '../config.ts'
 import database, { startOpening } from '../plugins/app/database.ts'
+import type { SaveUsesOptions } from '../plugins/app/save-uses.ts'
 import services from '../plugins/app/services.ts'
-import tokenAuth, { type TokenAuthOptions } from '../plugins/app/token-auth.ts'
+import tokenAuth from '../plugins/app/token-auth.ts'
 import caller from '../plugins/http/caller.ts'
 import errors from '../plugins/http/errors.ts'
 import { compilers } from '../plugins/http/schema-compilers.ts'
@@ -16,7 +17,7 @@ import { serviceCaller } from '../services/model/caller.ts'
 import { createSettings } from '../services/settings/settings.ts'
 import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
 
-interface StartOptions extends TokenAuthOptions {
+interface StartOptions extends SaveUsesOptions {
   readonly clock?: () => number
   readonly onLog?: (line: string) => void
 }

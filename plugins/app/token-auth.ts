@@ -1,11 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  onRequestHookHandler,
-  preHandlerHookHandler,
-  RouteOptions
-} from 'fastify'
+import type { FastifyRequest, onRequestHookHandler, preHandlerHookHandler, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { TableAction } from '../../services/model/actions.ts'
 import type { Caller, KeyRole } from '../../services/model/caller.ts'
@@ -15,6 +9,7 @@ import { assertSameRecords, openToTokens, reachableTables } from '../../services
 import { authorize } from '../../services/tokens/authorize.ts'
 import type { LiveToken } from '../../services/tokens/tokens.ts'
 import { CALLER } from '../http/caller.ts'
+import { type SaveUsesOptions, saveUses } from './save-uses.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,13 +48,6 @@ type FurtherActions = (request: FastifyRequest) => readonly TableAction[]
 interface RouteActions {
   readonly action: TableAction
   readonly furtherActions: FurtherActions
-}
-
-const FLUSH_INTERVAL_MS = 60_000
-
-export interface TokenAuthOptions {
-  /** Milliseconds between two writes of last_used_at. */
-  readonly flushInterval?: number
 }
 
 /** The boundary function that gives the validated path its type. */
@@ -110,21 +98,8 @@ const roleChanged = () =>
 
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
 
-/** Saves the uses of tokens at intervals and at the close. A failure is logged; the next flush saves them. */
-const saveUses = (fastify: FastifyInstance, flushInterval: number) => {
-  const { tokens, log } = fastify
-  const flush = () =>
-    tokens.flush().catch((error) => log.error({ err: error }, 'The last uses of tokens could not be saved.'))
-  const timer = setInterval(flush, flushInterval).unref()
-
-  fastify.addHook('onClose', async () => {
-    clearInterval(timer)
-    await flush()
-  })
-}
-
-export default fp<TokenAuthOptions>(
-  async (fastify, { flushInterval = FLUSH_INTERVAL_MS }) => {
+export default fp<SaveUsesOptions>(
+  async (fastify, options) => {
     const { tokens, tables, roles } = fastify
 
     fastify.decorateRequest(TOKEN, null)
@@ -238,7 +213,7 @@ export default fp<TokenAuthOptions>(
       if (!isSafe(route)) route.onRequest = [authorizeEarly(actions), route.onRequest ?? []].flat()
     })
 
-    saveUses(fastify, flushInterval)
+    saveUses(fastify, { flush: tokens.flush, name: 'tokens' }, options)
   },
   { name: 'token-auth', dependencies: ['services', 'request-caller'] }
 )

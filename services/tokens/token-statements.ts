@@ -88,13 +88,6 @@ export const renameInPermissions = (table: string, name: string, now: number): S
   params: [table, name, BigInt(now), table]
 })
 
-/** One statement for any number of tokens keeps the unit short. */
-export const saveUses = (uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
-  sql: `UPDATE _rowhouse_tokens SET last_used_at = max(use.value ->> 1, ifnull(last_used_at, 0))
-    FROM temp.json_each(?) AS use WHERE _rowhouse_tokens.id = use.value ->> 0`,
-  params: [JSON.stringify(uses)]
-})
-
 export const deleteToken = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_tokens WHERE id = ?',
   params: [BigInt(id)],

@@ -1,4 +1,3 @@
-import { hash, randomBytes } from 'node:crypto'
 import type { Claims } from '../../schemas/role.ts'
 import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
@@ -16,8 +15,11 @@ import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import type { Unit } from '../sql/statement.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
 import { bearerOf } from './bearer.ts'
+import { checkExpiry, checkNewExpiry } from './expiry.ts'
 import { createScope } from './permissions.ts'
-import { deleteToken, insertToken, listTokens, renameInPermissions, saveUses, updateToken } from './token-statements.ts'
+import { createSecret, digestOf } from './secrets.ts'
+import { deleteToken, insertToken, listTokens, renameInPermissions, updateToken } from './token-statements.ts'
+import { flushUses, type Used, withLatestUse } from './uses.ts'
 
 /** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
 export interface LiveToken {
@@ -38,19 +40,10 @@ export interface LiveToken {
   readonly updatedAt: number
 }
 
-interface Entry extends LiveToken {
-  lastUsedAt: number | null
-  /** The stored value of `lastUsedAt`. */
-  savedUse: number | null
-}
+interface Entry extends Omit<LiveToken, 'lastUsedAt'>, Used {}
 
+const SECRET_PREFIX = 'rh_'
 const SECRET_LENGTH = 67
-/** Characters of a secret that listings show. */
-const PREFIX_LENGTH = 11
-
-const generateSecret = () => `rh_${randomBytes(32).toString('hex')}`
-const digestOf = (secret: string) => hash('sha256', secret)
-const maskOf = (secret: string) => `${secret.slice(0, PREFIX_LENGTH)}********`
 
 /** Returns the token of an Authorization header. */
 const secretOf = (header: string) => {
@@ -64,22 +57,6 @@ const invalidToken = () =>
   })
 
 const tokenNotFound = (id: number) => new DomainError('TOKEN_NOT_FOUND', `There is no token with id ${id}.`)
-
-/** Seconds of the years 2001 to 5138. In milliseconds, these numbers are dates between 1970 and 1973. */
-const looksLikeSeconds = (time: number) => time >= 1e9 && time <= 1e11
-
-const checkExpiry = (expiresAt: number | null | undefined) => {
-  if (expiresAt == null || !looksLikeSeconds(expiresAt)) return
-  const message = `'expiresAt' must be in milliseconds; ${expiresAt} looks like seconds.`
-  throw invalid([{ path: '/expiresAt', code: 'range', message }], `In milliseconds, it is ${expiresAt * 1000}.`)
-}
-
-const checkNewExpiry = (expiresAt: number | null | undefined, now: number) => {
-  checkExpiry(expiresAt)
-  if (expiresAt == null || expiresAt > now) return
-  const message = `'expiresAt' must be in the future; ${expiresAt} is ${new Date(expiresAt).toISOString()}.`
-  throw invalid([{ path: '/expiresAt', code: 'range', message }])
-}
 
 /** Returns null for an invalid text, which only another program can have written: the other tokens still load. */
 const readPermissions = (text: string) => {
@@ -183,15 +160,13 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   let byId = new Map<number, Entry>()
   let byDigest = new Map<string, Entry>()
 
-  /** Keeps a use that has not been saved yet when the token is read from the disk. */
-  const withLatestUse = (entry: Entry) => {
-    const usedAt = byId.get(entry.id)?.lastUsedAt ?? 0
-    if (usedAt > (entry.lastUsedAt ?? 0)) entry.lastUsedAt = usedAt
-    return entry
+  const toLatest = (row: Row) => {
+    const entry = toEntry(row, scopeOf)
+    return withLatestUse(entry, byId.get(entry.id))
   }
 
   const cache = (row: Row) => {
-    const entry = withLatestUse(toEntry(row, scopeOf))
+    const entry = toLatest(row)
     byId.set(entry.id, entry)
     byDigest.set(entry.digest, entry)
     return entry
@@ -215,7 +190,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
    */
   const load = async () => {
     const rows = await db.read(listTokens)
-    const entries = rows.map((row) => withLatestUse(toEntry(row, scopeOf)))
+    const entries = rows.map(toLatest)
     byId = new Map(entries.map((entry) => [entry.id, entry]))
     byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
   }
@@ -244,8 +219,8 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     const roleId = token.role == null ? null : roleIdOf(token.role)
     checkRoleOrPermissions(roleId, token)
     if (roleId === null && !token.permissions) throw invalid([PERMISSIONS_REQUIRED])
-    const secret = generateSecret()
-    const stored = { digest: digestOf(secret), tokenPrefix: maskOf(secret) }
+    const { secret, digest, mask } = createSecret(SECRET_PREFIX)
+    const stored = { digest, tokenPrefix: mask }
     const { permissions: granted = NO_PERMISSIONS, role: roleName, expiresAt: end = null } = token
     const summary = { tokenPrefix: stored.tokenPrefix, permissions: granted, role: roleName, expiresAt: end }
     const [inserted] = await db.write([
@@ -319,17 +294,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   /** Returns the latest state of a token. @throws INVALID_TOKEN if it has been revoked or has expired */
   const current = (token: LiveToken): LiveToken => findLive(token.digest).entry
 
-  /** Saves the uses since the previous flush. If this fails, the next flush saves them. */
-  const flush = async () => {
-    const used = [...byId.values()].filter(({ lastUsedAt, savedUse }) => lastUsedAt !== savedUse)
-    if (used.length === 0) return
-    const uses = used.map(({ id, lastUsedAt }) => [id, lastUsedAt as number] as const)
-    await db.write([saveUses(uses)], { keepsMemory: true })
-    for (const [id, usedAt] of uses) {
-      const entry = byId.get(id)
-      if (entry) entry.savedUse = usedAt
-    }
-  }
+  const flush = () => flushUses(db, '_rowhouse_tokens', () => byId)
 
   const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
 
