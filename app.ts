@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Config } from './config.ts'
+import adminKeyAuth from './plugins/app/admin-key-auth.ts'
 import audit from './plugins/app/audit.ts'
 import backups from './plugins/app/backups.ts'
 import catchUp from './plugins/app/catch-up.ts'
@@ -94,6 +95,7 @@ type App = ReturnType<typeof createServer>
 /** The only part of the service that reads or sets cookies. */
 const administration = async (fastify: FastifyInstance) => {
   await fastify.register(session)
+  await fastify.register(adminKeyAuth)
   await fastify.register(auth, { prefix: '/auth' })
   await fastify.register(admin, { prefix: '/admin' })
 }

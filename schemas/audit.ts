@@ -12,6 +12,8 @@ export const AUDIT_ACTIONS = [
   'token.issue',
   'token.change',
   'token.revoke',
+  'key.issue',
+  'key.revoke',
   'role.create',
   'role.change',
   'role.delete',
@@ -45,7 +47,7 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** `local`: a command on the machine of the service. */
-const CALLER_KINDS = ['token', 'admin', 'anonymous', 'service', 'local'] as const
+const CALLER_KINDS = ['token', 'admin', 'key', 'anonymous', 'service', 'local'] as const
 export type AuditCallerKind = (typeof CALLER_KINDS)[number]
 
 const idExample = { examples: [412] }
@@ -60,16 +62,16 @@ const AuditRowSchema = Type.Object(
       type: 'string',
       enum: [...CALLER_KINDS],
       description:
-        'Who made the change: a `token`, an administrator (`admin`), somebody without a credential (`anonymous`), the `service` itself, or a command on its machine (`local`).',
+        'Who made the change: a `token`, an administrator (`admin`), an admin key (`key`), somebody without a credential (`anonymous`), the `service` itself, or a command on its machine (`local`).',
       examples: ['admin']
     }),
     callerId: Int64({
       minimum: 0,
-      description: 'Id of the token or administrator. 0 for the other kinds.',
+      description: 'Id of the token, administrator or admin key. 0 for the other kinds.',
       examples: [1]
     }),
     callerName: Type.String({
-      description: 'Name that the token or administrator had. Empty without one.',
+      description: 'Name that the token, administrator or admin key had. Empty without one.',
       ...nameExample
     }),
     address: Type.String({
@@ -83,7 +85,8 @@ const AuditRowSchema = Type.Object(
     // Without the values: some generators make names of them.
     action: Type.Unsafe<AuditAction>({ type: 'string', description: 'The action.', examples: ['table.change'] }),
     target: Type.String({
-      description: 'Name that the table, token or administrator had before the change. Empty without one.',
+      description:
+        'Name that the table, token, administrator or other target had before the change. Empty without one.',
       ...targetExample
     }),
     targetId: NullableInt64({

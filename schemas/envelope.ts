@@ -33,6 +33,7 @@ export const TableIdSchema = idSchema('Id of the table.')
 export const TableIdParamsSchema = idParams('Id of the table.')
 export const RoleIdParamsSchema = idParams('Id of the role.')
 export const TokenIdParamsSchema = idParams('Id of the token.')
+export const AdminKeyIdParamsSchema = idParams('Id of the admin key.')
 export const AdminIdParamsSchema = idParams('Id of the administrator.')
 
 export const timestampSchema = (description: string) =>

@@ -90,6 +90,10 @@ export const errorCatalogue = {
     kind: 'invalid',
     meaning: 'The uploaded file is not an intact backup of this or an older Rowhouse. It was not kept.'
   },
+  TWO_CREDENTIALS: {
+    kind: 'invalid',
+    meaning: 'The request has an admin key and a session cookie. Send one of them.'
+  },
   NOT_INCREMENTABLE: { kind: 'invalid', meaning: 'The field is not numeric, is the key, or is read-only.' },
 
   AUTHENTICATION_REQUIRED: {
@@ -101,6 +105,10 @@ export const errorCatalogue = {
     kind: 'unauthenticated',
     meaning: 'The bearer token is missing, malformed, unknown, inactive or expired.'
   },
+  INVALID_ADMIN_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The admin key is malformed, unknown or expired.'
+  },
 
   CROSS_SITE_REQUEST: {
     kind: 'forbidden',
@@ -109,6 +117,10 @@ export const errorCatalogue = {
   ACTION_NOT_ALLOWED: {
     kind: 'forbidden',
     meaning: 'The permissions of the token do not include the action or the table.'
+  },
+  ADMIN_KEY_NOT_ALLOWED: {
+    kind: 'forbidden',
+    meaning: 'The scopes of the admin key do not include the call, or no admin key can make it.'
   },
   ROW_NOT_ALLOWED: {
     kind: 'forbidden',
@@ -137,6 +149,7 @@ export const errorCatalogue = {
   ROLE_EXISTS: { kind: 'conflict', meaning: 'Another role has this name.' },
   ROLE_IN_USE: { kind: 'conflict', meaning: 'Tokens have this role, so it cannot be deleted.' },
   TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },
+  ADMIN_KEY_NOT_FOUND: { kind: 'not-found', meaning: 'There is no admin key with this id.' },
   SESSION_NOT_FOUND: { kind: 'not-found', meaning: 'You have no session with this id.' },
   ADMIN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no administrator with this id.' },
   BACKUP_NOT_FOUND: { kind: 'not-found', meaning: 'There is no backup with this name.' },

@@ -200,11 +200,11 @@ const LoggedImportSchema = Type.Object(
     }),
     callerKind: Type.String({
       description:
-        'Who imported the file: `token`, `admin`, or `local` for the command line on the machine of the service.',
+        'Who imported the file: `token`, `admin`, `key` for an admin key, or `local` for the command line on the machine of the service.',
       examples: ['token']
     }),
     callerName: Type.String({
-      description: 'Name of the token or the administrator; `local` for the command line.',
+      description: 'Name of the token, the administrator or the admin key; `local` for the command line.',
       examples: ['shop']
     }),
     state: Type.Unsafe<'running' | 'done' | 'failed' | 'interrupted'>({

@@ -5,7 +5,8 @@ import type { ErrorCode } from './error.ts'
  * - `token`: an access token. Only routes under /data accept it.
  * - `session`: the session cookie of an administrator.
  * - `metrics`: the METRICS_TOKEN.
- * - `administrator`: the same. With REQUIRE_PASSWORD_CHANGE, not before a required change of the password.
+ * - `administrator`: the same, or an admin key with the scope of the route. With REQUIRE_PASSWORD_CHANGE, not before a
+ *   required change of the password.
  */
 export type Credential = 'none' | 'token' | 'session' | 'administrator' | 'metrics'
 
@@ -105,14 +106,14 @@ const BODY_ERRORS: readonly ErrorCode[] = [
   'UNSUPPORTED_MEDIA_TYPE'
 ]
 
-const SESSION_ERRORS: readonly ErrorCode[] = ['AUTHENTICATION_REQUIRED', ...READ_ERRORS]
+const SESSION_ERRORS: readonly ErrorCode[] = ['AUTHENTICATION_REQUIRED', 'TWO_CREDENTIALS', ...READ_ERRORS]
 
 const CREDENTIAL_ERRORS: Readonly<Record<Credential, readonly ErrorCode[]>> = {
   none: [],
   token: ['INVALID_TOKEN'],
   metrics: ['INVALID_TOKEN'],
   session: SESSION_ERRORS,
-  administrator: [...SESSION_ERRORS, 'PASSWORD_CHANGE_REQUIRED']
+  administrator: [...SESSION_ERRORS, 'PASSWORD_CHANGE_REQUIRED', 'INVALID_ADMIN_KEY', 'ADMIN_KEY_NOT_ALLOWED']
 }
 
 const isSafe = (method: string) => ['GET', 'HEAD'].includes(method)

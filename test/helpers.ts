@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../app.ts'
 import { readConfig } from '../config.ts'
+import type { AdminScope, IssuedAdminKey } from '../schemas/admin-key.ts'
 import { type ErrorCode, ErrorSchema } from '../schemas/error.ts'
 import type { NewTable } from '../schemas/new-table.ts'
 import type { Field, Table } from '../schemas/table.ts'
@@ -161,6 +162,16 @@ const EVERYTHING: Permissions = { tables: ['*'], actions: ['read', 'write'] }
 export const asToken = async (app: App, admin: Client, permissions: Permissions = EVERYTHING) =>
   client(app, bearer(await issueToken(admin, permissions)))
 
+/** Issues an admin key. */
+export const issueKey = async (
+  admin: Client,
+  scopes: readonly AdminScope[],
+  expiresAt: number | null = null
+): Promise<IssuedAdminKey> => dataOf(await admin.post('/admin/keys', { name: 'script', scopes, expiresAt }))
+
+export const asKey = async (app: App, admin: Client, scopes: readonly AdminScope[]) =>
+  client(app, bearer((await issueKey(admin, scopes)).key))
+
 export const createTable = async (admin: Client, table: Pick<NewTable, 'name' | 'fields'> & Partial<NewTable>) =>
   dataOf(await admin.post('/admin/tables', { label: '', ...table })) as Table
 
@@ -214,6 +225,8 @@ export const expectError = (t: Test, response: TestResponse, status: number, cod
   if (path !== undefined) t.strictSame(body.error.details?.[0]?.path, path, response.body)
 }
 
+const USES = ['_rowhouse_tokens', '_rowhouse_admin_keys']
+
 const hashOf = (db: Connection) => {
   const hash = createHash('sha256')
   const add = (rows: readonly unknown[]) => {
@@ -229,7 +242,7 @@ const hashOf = (db: Connection) => {
   for (const name of names as string[]) {
     const quoted = `"${name.replaceAll('"', '""')}"`
     const columns = db.prepare('SELECT name FROM pragma_table_xinfo(?)').pluck().all(name) as string[]
-    const kept = columns.filter((column) => !(name === '_rowhouse_tokens' && column === 'last_used_at'))
+    const kept = columns.filter((column) => !(USES.includes(name) && column === 'last_used_at'))
     const list = kept.map((column) => `"${column.replaceAll('"', '""')}"`)
     add([
       name,
@@ -244,7 +257,7 @@ const hashOf = (db: Connection) => {
 
 /**
  * Returns a function that hashes everything that a caller can change: the schema, and all rows of all tables except
- * the column `last_used_at` of the tokens. The hash is computed again only after another connection has committed.
+ * the column `last_used_at` of the tokens and admin keys. The hash is computed again only after another connection has committed.
  */
 export const createFingerprint = (t: Test, file: string) => {
   const db = openServed(t, file, { readonly: true })

@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** The credentials of the routes that use tables, tokens or settings in memory. */
+/** The credentials of the routes that use tables, tokens, admin keys or settings in memory. */
 const NEED_MEMORY: ReadonlySet<Credential | undefined> = new Set(['token', 'session', 'administrator'])
 
 /** After this time, tables and tokens are compared again: a token may have been revoked while the body arrived. */

@@ -19,7 +19,8 @@ import {
   CODES_KEY,
   CREDENTIAL_KEY,
   completeDocument,
-  type OpenapiDocument
+  type OpenapiDocument,
+  SCOPE_KEY
 } from '../../services/documents/openapi-document.ts'
 import { API_VERSION } from '../../services/model/version.ts'
 import { sendTagged, type TaggedJson } from '../http/etag.ts'
@@ -29,7 +30,8 @@ import { docsPage } from './docs-page.ts'
 const DESCRIPTION = `Put your SQLite tables behind an API, and hand out keys.
 
 Administrators log in with \`POST /auth/login\` and get a session cookie for \`/admin\`. Programs send a token in the
-header \`Authorization: Bearer …\` to \`/data\`. A token is limited to tables and actions.
+header \`Authorization: Bearer …\` to \`/data\`. A token is limited to tables and actions. Scripts of administrators send an
+admin key in the same header to \`/admin\`, instead of the cookie. An operation that accepts admin keys has their \`x-scope\`.
 
 Every success has the status 200 and, except for exports, downloads of backups, metrics and this document, the body
 \`{ "success": true, "data": … }\`.
@@ -56,6 +58,7 @@ const tags = [
   { name: 'records', description: 'Records of a table, with the hidden fields. For administrators.' },
   { name: 'tokens', description: 'Access tokens for programs. For administrators.' },
   { name: 'roles', description: 'What tokens with a role can see and change. For administrators.' },
+  { name: 'keys', description: 'Admin keys: credentials of scripts for /admin. For administrators.' },
   { name: 'admins', description: 'Accounts of administrators. For administrators.' },
   { name: 'audit', description: 'Who changed what. For administrators.' },
   { name: 'backups', description: 'Backups of the database. For administrators.' },
@@ -74,6 +77,12 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description: 'The `token` in the response of POST /admin/tokens. It matches `^rh_[0-9a-f]{64}$`.'
+  },
+  adminKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'The `key` in the response of POST /admin/keys, instead of the session cookie. It matches `^rha_[0-9a-f]{64}$`, and needs the `x-scope` of the operation.'
   },
   metricsToken: {
     type: 'http',
@@ -107,7 +116,13 @@ const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions
   if (schema?.operationId === undefined) return { hide: true }
   const withRetries = route.config?.takesRetryKey ? withRetryHeaders(schema) : schema
   const complete = route.config?.takesGzip ? withHeaders(withRetries, GzipHeadersSchema) : withRetries
-  return { ...complete, [CREDENTIAL_KEY]: route.config?.credential, [CODES_KEY]: declaredErrors(route) }
+  const { credential, scope } = route.config ?? {}
+  return {
+    ...complete,
+    [CREDENTIAL_KEY]: credential,
+    [CODES_KEY]: declaredErrors(route),
+    ...(credential === 'administrator' && scope && { [SCOPE_KEY]: scope })
+  }
 }
 
 type Version = NonNullable<DocumentQuery['openapi']>

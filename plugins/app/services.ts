@@ -31,6 +31,7 @@ import { createStoredSettings, type StoredSettings } from '../../services/settin
 import { upgradeChoices } from '../../services/tables/registry/choices-upgrade.ts'
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
+import { type AdminKeyService, createAdminKeyService } from '../../services/tokens/admin-keys.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
 import { createSlowScans } from './slow-scans.ts'
 
@@ -49,6 +50,7 @@ declare module 'fastify' {
     roleNames: ReturnType<typeof createRoleNames>
     keyRights: KeyRights
     tokens: TokenService
+    adminKeys: AdminKeyService
     storedSettings: StoredSettings
     audit: AuditService
     auditRead: AuditRead
@@ -158,6 +160,8 @@ export default fp<ServicesOptions>(
     const tokens = createTokenService({ db, clock, roles, scopeOf: keyRights.scopeOf })
     fastify.decorate('keyRights', keyRights)
     fastify.decorate('tokens', tokens)
+    const adminKeys = createAdminKeyService({ db, clock })
+    fastify.decorate('adminKeys', adminKeys)
     const roleNames = createRoleNames({ roles, findTable: registry.find, allTables: registry.all })
     fastify.decorate('roleNames', roleNames)
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, roleNames, onBuildFailure })
@@ -206,7 +210,7 @@ export default fp<ServicesOptions>(
           'A table of the registry is unusable. Unregister it, then import it again.'
         )
     }
-    const load = () => Promise.all([loadTables(), roles.load(), tokens.load(), storedSettings.load()])
+    const load = () => Promise.all([loadTables(), roles.load(), tokens.load(), adminKeys.load(), storedSettings.load()])
     await upgradeChoices(db)
     await load()
     db.onExternalCommit(totals.clear)
@@ -214,7 +218,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('reloadAfterRestore', {
       access: (includesAccess) => {
         if (includesAccess) memorySessions.endAll()
-        return Promise.all([roles.load(), tokens.load()])
+        return Promise.all([roles.load(), tokens.load(), adminKeys.load()])
       },
       all: async () => {
         // A backup of an older version has older choices, which `migrate` does not change.

@@ -4,9 +4,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { originsOf } from '../../config.ts'
 import { readSecret } from '../../services/accounts/secret.ts'
-import { authenticationRequired, type Session, sessionRequired } from '../../services/accounts/sessions.ts'
+import {
+  authenticationRequired,
+  type Session,
+  sessionRequired,
+  twoCredentials
+} from '../../services/accounts/sessions.ts'
 import { type AdminCaller, type Administrator, type LocalCaller, serviceCaller } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
+import { adminKeyOf } from '../../services/tokens/admin-keys.ts'
 import { CALLER } from '../http/caller.ts'
 import { isLocal } from '../http/local-connections.ts'
 
@@ -48,6 +54,10 @@ declare module 'fastify' {
     readonly adminCaller: AdminCaller
     /** The administrator, or the operator of the machine. @throws as `adminCaller` does */
     readonly administrator: Administrator
+    /** Whether the request has a session cookie, which may be invalid. */
+    readonly hasSessionCookie: boolean
+    /** The bearer that begins like an admin key; undefined without one, and on the local socket. */
+    readonly adminKey: string | undefined
     [SESSION]: Session | null
   }
   interface FastifyReply {
@@ -138,6 +148,18 @@ export default fp(
       }
     })
 
+    fastify.decorateRequest('hasSessionCookie', {
+      getter() {
+        return this.cookies[cookieName(this)] !== undefined
+      }
+    })
+
+    fastify.decorateRequest('adminKey', {
+      getter() {
+        return isLocal(this) ? undefined : adminKeyOf(this.headers.authorization)
+      }
+    })
+
     const confirmSession = async (request: FastifyRequest) => {
       request[SESSION] = await sessions.find(request.session.id)
       if (!request[SESSION]) throw authenticationRequired()
@@ -173,6 +195,7 @@ export default fp(
       })
 
     const findSession = async (request: FastifyRequest) => {
+      if (request.hasSessionCookie && request.adminKey !== undefined) throw twoCredentials()
       const { jti, sub } = await verifyCookie(request)
       const session = await sessions.find(String(jti))
       if (session?.admin.id !== Number(sub)) throw authenticationRequired()

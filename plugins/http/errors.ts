@@ -157,7 +157,7 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
   const status = statusOf[error.kind]
   request.server.errorCounts[status < 500 ? 'refused' : 'failed'] += 1
   // RFC 6750, 3: a 401 names the expected kind of credential.
-  if (error.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer')
+  if (error.code === 'INVALID_TOKEN' || error.code === 'INVALID_ADMIN_KEY') reply.header('www-authenticate', 'Bearer')
   if (error.etag !== undefined) reply.header('etag', error.etag)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   // The rest of the request may never arrive.

@@ -3,7 +3,7 @@ import { excerpt } from '../../services/model/errors.ts'
 import { CALLER } from './caller.ts'
 import { ERROR_CODE, pathOf, reportFailure, type Thrown } from './errors.ts'
 
-/** Returns the id of the token or the administrator as a field: `{ token: 3 }`. */
+/** Returns the id of the token, the administrator or the admin key as a field: `{ token: 3 }`. */
 const callerField = (request: FastifyRequest) => {
   const caller = request[CALLER]
   return caller && caller.kind !== 'anonymous' ? { [caller.kind]: caller.id } : {}

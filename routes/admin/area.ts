@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import recordRoutes from '../records/routes.ts'
+import adminKeys from './admin-keys.ts'
 import admins from './admins.ts'
 import audit from './audit.ts'
 import backupUploads from './backup-uploads.ts'
@@ -17,12 +18,15 @@ import tableFiles from './table-files.ts'
 import tables from './tables.ts'
 import tokens from './tokens.ts'
 
-/** The routes for administrators. The hooks apply to all of them. */
+/** The routes for administrators and their keys. The hooks apply to all of them. */
 const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.addHook('onRequest', fastify.refuseCrossSite)
-  fastify.addHook('onRequest', fastify.authenticateAdmin)
-  fastify.addHook('onRequest', fastify.requirePasswordChange)
-  fastify.addHook('preHandler', fastify.confirmAdmin)
+  const { unlessKey } = fastify
+  fastify.addHook('onRequest', fastify.authenticateKey)
+  fastify.addHook('onRequest', unlessKey(fastify.refuseCrossSite))
+  fastify.addHook('onRequest', unlessKey(fastify.authenticateAdmin))
+  fastify.addHook('onRequest', unlessKey(fastify.requirePasswordChange))
+  fastify.addHook('preHandler', fastify.confirmKey)
+  fastify.addHook('preHandler', unlessKey(fastify.confirmAdmin))
 
   await fastify.register(document, { prefix: '/openapi.json' })
   await fastify.register(status, { prefix: '/status' })
@@ -36,6 +40,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(batch, { prefix: '/batch' })
   await fastify.register(tokens, { prefix: '/tokens' })
   await fastify.register(roles, { prefix: '/roles' })
+  await fastify.register(adminKeys, { prefix: '/keys' })
   await fastify.register(backupUploads, { prefix: '/backups' })
   await fastify.register(backups, { prefix: '/backups' })
   await fastify.register(admins, { prefix: '/admins' })

@@ -21,7 +21,7 @@ const auditRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: AuditQuerySchema,
         response: { 200: AuditPageEnvelope }
       },
-      config: { credential: 'administrator', errors: [...READ_ERRORS, 'SCAN_TIMEOUT'] }
+      config: { credential: 'administrator', scope: 'audit', errors: [...READ_ERRORS, 'SCAN_TIMEOUT'] }
     },
     async ({ caller, query }) => ok(await audit.list(caller, query))
   )
@@ -37,7 +37,7 @@ const auditRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: AuditFilterSchema,
         response: { 200: AuditExportSchema }
       },
-      config: { credential: 'administrator', errors: [...READ_ERRORS, 'SCAN_TIMEOUT'] }
+      config: { credential: 'administrator', scope: 'audit', errors: [...READ_ERRORS, 'SCAN_TIMEOUT'] }
     },
     async ({ caller, query }, reply) => {
       const lines = await audit.exportRows(caller, query)

@@ -36,7 +36,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Lists all backups, the latest first, and the progress of the one that is being made.',
         response: { 200: BackupListEnvelope }
       },
-      config: { credential: 'administrator', errors: READ_ERRORS }
+      config: { credential: 'administrator', scope: 'backups', errors: READ_ERRORS }
     },
     async ({ caller }) => ok(backups.list(caller))
   )
@@ -52,7 +52,11 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'Copies the database as it is now, while reads and writes go on, and checks the copy. Responds when the backup is whole. It is made also if the client disconnects.',
         response: { 200: BackupEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_RUNNING', 'NOT_ON_CLUSTER'] }
+      config: {
+        credential: 'administrator',
+        scope: 'backups',
+        errors: [...WRITE_ERRORS, 'BACKUP_RUNNING', 'NOT_ON_CLUSTER']
+      }
     },
     async ({ caller }) => ok(await backups.create(caller))
   )
@@ -70,7 +74,11 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: BackupHeadersSchema,
         response: { 200: BackupFileSchema }
       },
-      config: { credential: 'administrator', errors: [...READ_ERRORS, 'BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE'] }
+      config: {
+        credential: 'administrator',
+        scope: 'backups',
+        errors: [...READ_ERRORS, 'BACKUP_NOT_FOUND', 'RANGE_NOT_SATISFIABLE']
+      }
     },
     async ({ caller, params }, reply) => {
       const { name } = backups.download(caller, params.name)
@@ -93,6 +101,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'backups',
         errors: [
           ...WRITE_ERRORS,
           'BACKUP_NOT_FOUND',
@@ -117,7 +126,11 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: BackupParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND', 'BACKUP_RUNNING'] }
+      config: {
+        credential: 'administrator',
+        scope: 'backups',
+        errors: [...WRITE_ERRORS, 'BACKUP_NOT_FOUND', 'BACKUP_RUNNING']
+      }
     },
     async ({ caller, params }) => {
       await backups.remove(caller, params.name)

@@ -3,13 +3,17 @@ import { BatchEnvelope, BatchSchema, MAX_BATCH_PARTS } from '../../schemas/batch
 import { BATCH_ERRORS, TABLE_ERRORS } from '../../schemas/operation-errors.ts'
 import type { Caller } from '../../services/model/caller.ts'
 import type { BatchTables } from '../../services/records/batch/batch.ts'
+import { scopeMissing } from '../../services/tokens/admin-keys.ts'
 import { assertRoomForResponse, okBatch } from '../replies/json-text.ts'
 
 const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { records, tables, accessOf, config } = fastify
 
   const tablesOf = (caller: Caller): BatchTables => ({
-    open: (name) => accessOf(caller, tables.getByPath(name), [])
+    open: (name, actions) => {
+      if (actions.includes('read') && !caller.mayRead(name)) throw scopeMissing('records:read')
+      return accessOf(caller, tables.getByPath(name), [])
+    }
   })
 
   fastify.post(
@@ -26,6 +30,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       bodyLimit: config.BATCH_LIMIT,
       config: {
         credential: 'administrator',
+        scope: 'records:write',
         errors: [...TABLE_ERRORS, ...BATCH_ERRORS],
         takesRetryKey: true,
         maxParts: MAX_BATCH_PARTS

@@ -32,7 +32,11 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         headers: DocumentHeadersSchema,
         response: documentResponses
       },
-      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'STRUCTURE_CHANGED'] }
+      config: {
+        credential: 'administrator',
+        scope: 'tables:read',
+        errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE', 'STRUCTURE_CHANGED']
+      }
     },
     async (request, reply) => {
       const { tables: names, openapi = '3.1' } = request.query

@@ -39,7 +39,11 @@ const fieldRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: FieldRedefinitionSchema,
         response
       },
-      config: { credential: 'administrator', errors: [...ERRORS, 'FIELD_EXISTS', 'VALUES_DO_NOT_FIT'] }
+      config: {
+        credential: 'administrator',
+        scope: 'tables:write',
+        errors: [...ERRORS, 'FIELD_EXISTS', 'VALUES_DO_NOT_FIT']
+      }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.changeField(caller, params.id, params.name, body)))
   )
@@ -57,7 +61,7 @@ const fieldRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: FieldRemovalQuerySchema,
         response
       },
-      config: { credential: 'administrator', errors: [...ERRORS, 'CONFIRMATION_REQUIRED'] }
+      config: { credential: 'administrator', scope: 'tables:write', errors: [...ERRORS, 'CONFIRMATION_REQUIRED'] }
     },
     async ({ caller, params, query }) =>
       ok(toTable(await tables.dropField(caller, params.id, params.name, query.confirm === true)))

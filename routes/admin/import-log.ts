@@ -15,7 +15,7 @@ const importLogRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'Lists the imports whose files had no errors, also those of tokens: how many records each has stored, and why it ended.',
         response: { 200: LoggedImportsEnvelope }
       },
-      config: { credential: 'administrator', errors: READ_ERRORS }
+      config: { credential: 'administrator', scope: 'imports', errors: READ_ERRORS }
     },
     async () => ok(await fastify.imports.list())
   )

@@ -25,7 +25,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableIdParamsSchema,
         response: { 200: TableIndexesEnvelope }
       },
-      config: { credential, errors: [...READ_ERRORS, ...TABLE_ERRORS] }
+      config: { credential, scope: 'tables:read', errors: [...READ_ERRORS, ...TABLE_ERRORS] }
     },
     async ({ params }) => ok(await tables.listIndexes(params.id))
   )
@@ -45,6 +45,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential,
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           ...TABLE_ERRORS,
@@ -73,6 +74,7 @@ const indexRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential,
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           ...TABLE_ERRORS,

@@ -29,7 +29,7 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Lists all roles, in the order of their creation.',
         response: { 200: RolesEnvelope }
       },
-      config: { credential: 'administrator', errors: [] }
+      config: { credential: 'administrator', scope: 'roles', errors: [] }
     },
     async () => ok(roles.list().map(show))
   )
@@ -45,7 +45,7 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: NewRoleSchema,
         response: { 200: RoleEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ROLE_EXISTS'] }
+      config: { credential: 'administrator', scope: 'roles', errors: [...WRITE_ERRORS, 'ROLE_EXISTS'] }
     },
     async ({ caller, body }) => ok(show(await roles.create(caller, body)))
   )
@@ -61,7 +61,7 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: RoleIdParamsSchema,
         response: { 200: RoleEnvelope }
       },
-      config: { credential: 'administrator', errors: ['ROLE_NOT_FOUND'] }
+      config: { credential: 'administrator', scope: 'roles', errors: ['ROLE_NOT_FOUND'] }
     },
     async ({ params }) => ok(show(roles.read(params.id)))
   )
@@ -79,7 +79,11 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: RoleChangesSchema,
         response: { 200: RoleEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ROLE_NOT_FOUND', 'ROLE_EXISTS'] }
+      config: {
+        credential: 'administrator',
+        scope: 'roles',
+        errors: [...WRITE_ERRORS, 'ROLE_NOT_FOUND', 'ROLE_EXISTS']
+      }
     },
     async ({ caller, params, body }) => ok(show(await roles.change(caller, params.id, body)))
   )
@@ -95,7 +99,11 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: RoleIdParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'ROLE_NOT_FOUND', 'ROLE_IN_USE'] }
+      config: {
+        credential: 'administrator',
+        scope: 'roles',
+        errors: [...WRITE_ERRORS, 'ROLE_NOT_FOUND', 'ROLE_IN_USE']
+      }
     },
     async ({ caller, params }) => {
       await roles.remove(caller, params.id)

@@ -19,7 +19,7 @@ const settingRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'Returns the settings that can change while the service runs, where each value comes from, and the variable of each. Other settings need a restart.',
         response: { 200: SettingsEnvelope }
       },
-      config: { credential: 'administrator', errors: READ_ERRORS }
+      config: { credential: 'administrator', scope: 'settings', errors: READ_ERRORS }
     },
     async ({ caller }) => ok(storedSettings.list(caller))
   )
@@ -36,7 +36,11 @@ const settingRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: SettingChangesSchema,
         response: { 200: SettingsEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'SETTING_FIXED', 'NOT_ON_CLUSTER'] }
+      config: {
+        credential: 'administrator',
+        scope: 'settings',
+        errors: [...WRITE_ERRORS, 'SETTING_FIXED', 'NOT_ON_CLUSTER']
+      }
     },
     async ({ caller, body }) => ok(await storedSettings.update(caller, body))
   )

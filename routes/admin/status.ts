@@ -14,7 +14,7 @@ const statusRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Returns the version, the sizes of the files, and counts since the start.',
         response: { 200: StatusEnvelope }
       },
-      config: { credential: 'administrator', errors: READ_ERRORS }
+      config: { credential: 'administrator', scope: 'settings', errors: READ_ERRORS }
     },
     async () => ok(await fastify.readStatus())
   )

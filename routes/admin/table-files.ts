@@ -26,6 +26,7 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [...IMPORT_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED'],
         takesGzip: true
       }

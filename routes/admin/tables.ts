@@ -26,7 +26,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         response: { 200: TablesEnvelope }
       },
-      config: { credential: 'administrator', errors: [] }
+      config: { credential: 'administrator', scope: 'tables:read', errors: [] }
     },
     async () => ok(tables.all().map(toTable))
   )
@@ -42,7 +42,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TableIdParamsSchema,
         response
       },
-      config: { credential: 'administrator', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
+      config: { credential: 'administrator', scope: 'tables:read', errors: ['TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
     },
     async ({ params }) => ok(toTable(tables.get(params.id)))
   )
@@ -58,7 +58,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         response: { 200: ImportablesEnvelope }
       },
-      config: { credential: 'administrator', errors: READ_ERRORS }
+      config: { credential: 'administrator', scope: 'tables:read', errors: READ_ERRORS }
     },
     async ({ caller }) => ok(await tables.listAdoptable(caller))
   )
@@ -77,6 +77,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           'TABLE_NOT_FOUND',
@@ -108,6 +109,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED', 'STRUCTURE_CHANGED']
       }
     },
@@ -129,6 +131,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           'TABLE_NOT_FOUND',
@@ -162,6 +165,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           'TABLE_NOT_FOUND',
@@ -193,6 +197,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           'TABLE_NOT_FOUND',
@@ -221,6 +226,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: {
         credential: 'administrator',
+        scope: 'tables:write',
         errors: [
           ...WRITE_ERRORS,
           'TABLE_NOT_FOUND',

@@ -41,7 +41,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         description: 'Lists all tokens. Only the response to POST /admin/tokens contains a secret.',
         response: { 200: TokensEnvelope }
       },
-      config: { credential: 'administrator', errors: [] }
+      config: { credential: 'administrator', scope: 'tokens', errors: [] }
     },
     async () => ok(tokens.list())
   )
@@ -57,7 +57,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: NewTokenSchema,
         response: { 200: IssuedTokenEnvelope }
       },
-      config: { credential: 'administrator', errors: WRITE_ERRORS }
+      config: { credential: 'administrator', scope: 'tokens', errors: WRITE_ERRORS }
     },
     async ({ caller, body }) => ok({ ...(await tokens.issue(caller, body)), ...warningsFor(body.permissions) })
   )
@@ -73,7 +73,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TokenIdParamsSchema,
         response: { 200: TokenEnvelope }
       },
-      config: { credential: 'administrator', errors: ['TOKEN_NOT_FOUND'] }
+      config: { credential: 'administrator', scope: 'tokens', errors: ['TOKEN_NOT_FOUND'] }
     },
     async ({ params }) => ok(tokens.read(params.id))
   )
@@ -90,7 +90,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         body: TokenChangesSchema,
         response: { 200: ChangedTokenEnvelope }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
+      config: { credential: 'administrator', scope: 'tokens', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
     },
     async ({ caller, params, body }) => {
       await tokens.change(caller, params.id, body)
@@ -109,7 +109,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         params: TokenIdParamsSchema,
         response: { 200: OkSchema }
       },
-      config: { credential: 'administrator', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
+      config: { credential: 'administrator', scope: 'tokens', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
     },
     async ({ caller, params }) => {
       await tokens.revoke(caller, params.id)

@@ -26,7 +26,7 @@ const exportRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         querystring: ExportQuerySchema,
         response: { 200: ExportSchema }
       },
-      config: { credential, action: 'read', errors: [...recheckErrors, ...RECORD_READ_ERRORS] }
+      config: { credential, action: 'read', scope: 'records:read', errors: [...recheckErrors, ...RECORD_READ_ERRORS] }
     },
     async (request, reply) => {
       const { caller, query } = request

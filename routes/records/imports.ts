@@ -33,6 +33,7 @@ const importRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       config: {
         credential,
         action: 'create',
+        scope: 'imports',
         furtherActions: actionsToUpsert,
         errors: [...changeErrors, ...IMPORT_ERRORS],
         takesRetryKey: true,

@@ -28,7 +28,7 @@ const queryRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify
         response: { 200: QueryPageEnvelope }
       },
       bodyLimit,
-      config: { credential, action: 'read', errors: [...recheckErrors, ...QUERY_ERRORS] }
+      config: { credential, action: 'read', scope: 'records:read', errors: [...recheckErrors, ...QUERY_ERRORS] }
     },
     async (request, reply) => {
       const { caller, body } = request
@@ -54,7 +54,7 @@ const queryRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify
         response: { 200: AggregateEnvelope }
       },
       bodyLimit,
-      config: { credential, action: 'read', errors: [...recheckErrors, ...AGGREGATE_ERRORS] }
+      config: { credential, action: 'read', scope: 'records:read', errors: [...recheckErrors, ...AGGREGATE_ERRORS] }
     },
     async (request, reply) => {
       const { caller, body } = request

@@ -73,7 +73,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         querystring: ListQuerySchema,
         response: { 200: PageEnvelope }
       },
-      config: { credential, action: 'read', errors: [...recheckErrors, ...QUERY_ERRORS] }
+      config: { credential, action: 'read', scope: 'records:read', errors: [...recheckErrors, ...QUERY_ERRORS] }
     },
     async (request, reply) => {
       const { caller, query } = request
@@ -104,7 +104,12 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         headers: IfNoneMatchHeadersSchema,
         response: recordResponses
       },
-      config: { credential, action: 'read', errors: [...recheckErrors, ...RECORD_READ_ERRORS, 'RECORD_NOT_FOUND'] }
+      config: {
+        credential,
+        action: 'read',
+        scope: 'records:read',
+        errors: [...recheckErrors, ...RECORD_READ_ERRORS, 'RECORD_NOT_FOUND']
+      }
     },
     async (request, reply) => {
       const { caller, params, url } = request
@@ -131,6 +136,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       config: {
         credential,
         action: 'create',
+        scope: 'records:write',
         furtherActions: actionsToUpsert,
         errors: [...area.changeErrors, ...RECORD_CREATE_ERRORS, ...READ_ONLY_ERRORS, 'PRECONDITION_FAILED'],
         takesRetryKey: true
@@ -163,7 +169,12 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
         params: recordParams,
         response: { 200: ReferrersEnvelope }
       },
-      config: { credential, action: 'read', errors: [...recheckErrors, ...RECORD_READ_ERRORS, 'RECORD_NOT_FOUND'] }
+      config: {
+        credential,
+        action: 'read',
+        scope: 'records:read',
+        errors: [...recheckErrors, ...RECORD_READ_ERRORS, 'RECORD_NOT_FOUND']
+      }
     },
     async (request) => {
       const { caller, params, url } = request
@@ -190,6 +201,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       config: {
         credential,
         action: 'update',
+        scope: 'records:write',
         furtherActions: actionsToReturn,
         errors: changeErrors,
         takesRetryKey: true
@@ -220,6 +232,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
       config: {
         credential,
         action: 'delete',
+        scope: 'records:write',
         furtherActions: actionsToReturn,
         errors: changeErrors,
         takesRetryKey: true

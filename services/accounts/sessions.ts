@@ -85,8 +85,15 @@ const LOGIN_HINT = 'Log in: POST /auth/login.'
 export const authenticationRequired = (hint = LOGIN_HINT) =>
   new DomainError('AUTHENTICATION_REQUIRED', 'You are not logged in, or your session has ended.', { hint })
 
-/** Returns the error for a request that has an access token instead of a session. */
-export const sessionRequired = () => authenticationRequired(`Tokens are accepted under /data only. ${LOGIN_HINT}`)
+/** Returns the error for a request that has a token or an admin key instead of a session. */
+export const sessionRequired = () =>
+  authenticationRequired(`Tokens are accepted under /data only, and admin keys under /admin only. ${LOGIN_HINT}`)
+
+/** Returns the error for a request that has an admin key and a session: they may have different rights. */
+export const twoCredentials = () =>
+  new DomainError('TWO_CREDENTIALS', 'The request has an admin key and a session cookie.', {
+    hint: 'Send one of them. A script sends the key only.'
+  })
 
 /** The request of a login. */
 interface LoginRequest {

@@ -9,7 +9,7 @@ export interface AuditCaller extends Pick<Caller, 'id' | 'name' | 'address' | 'r
 /** What a caller did. */
 export interface AuditEntry {
   readonly action: AuditAction
-  /** The name of the table, token or administrator, as it was before the change. */
+  /** The name of the table, token, administrator or other target, as it was before the change. */
   readonly target?: string
   /** null or absent if the change creates the target. */
   readonly targetId?: number | null

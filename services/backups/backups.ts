@@ -7,7 +7,7 @@ import type { BackupProgress, Database } from '../engine/database.ts'
 import { type Caller, serviceCaller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import type { BackupDirectory } from './directory.ts'
-import { backupRunning, importRunning } from './failures.ts'
+import { accessNotForKeys, backupRunning, importRunning } from './failures.ts'
 import { expiredOf, type KeepRule } from './keep.ts'
 
 interface BackupServiceOptions {
@@ -102,9 +102,10 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
   /**
    * Replaces the content of the served file by that of a backup, and returns a backup of the state before. Writes fail until
    * this is done. It goes on if the client disconnects.
-   * @throws BACKUP_NOT_FOUND, BACKUP_RUNNING, IMPORT_RUNNING, BACKUP_INVALID, DISK_FULL
+   * @throws ADMIN_KEY_NOT_ALLOWED, BACKUP_NOT_FOUND, BACKUP_RUNNING, IMPORT_RUNNING, BACKUP_INVALID, DISK_FULL
    */
   const restore = async (caller: Caller, name: string, includesAccess: boolean): Promise<RestoreResult> => {
+    if (includesAccess && caller.kind === 'key') throw accessNotForKeys()
     const backup = directory.find(name)
     assertNoImport()
     return runAlone('before-restore', async (started) => {

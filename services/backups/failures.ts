@@ -19,6 +19,11 @@ export const importRunning = () =>
     }
   )
 
+export const accessNotForKeys = () =>
+  new DomainError('ADMIN_KEY_NOT_ALLOWED', 'An admin key cannot restore administrators and tokens.', {
+    hint: "Send the request without 'include=access', or log in as an administrator: POST /auth/login."
+  })
+
 /** `needed`, `free`: bytes. */
 export const noSpace = (needed: number, free: number) => {
   const mebibytes = (bytes: number) => Math.ceil(bytes / 2 ** 20)

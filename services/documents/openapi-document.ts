@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
+import type { AdminScope } from '../../schemas/admin-key.ts'
 import { DOCUMENTED_KEY } from '../../schemas/documented.ts'
 import { type ErrorCode, ErrorSchema, errorCatalogue, listOfCodes, statusOf } from '../../schemas/error.ts'
 import type { Credential } from '../../schemas/operation-errors.ts'
@@ -14,6 +15,7 @@ interface Operation {
   readonly responses: Json
   readonly [CREDENTIAL_KEY]: Credential
   readonly [CODES_KEY]: readonly ErrorCode[]
+  readonly [SCOPE_KEY]?: AdminScope
 }
 
 /** The parts of @fastify/swagger's document that `completeDocument` reads. */
@@ -35,7 +37,7 @@ const retryAfter = {
 const headerOf: Record<number, Json> = {
   401: {
     'WWW-Authenticate': {
-      description: '`Bearer`, for routes under /data and for /metrics.',
+      description: '`Bearer`, for routes under /data, for /metrics and for an invalid admin key.',
       schema: { type: 'string' },
       example: 'Bearer'
     }
@@ -117,9 +119,11 @@ const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   administrator: [{ session: [] }]
 }
 
-/** Keys of an operation that contain the route's declarations. Only the codes stay in the document. */
+/** Keys of an operation that contain the route's declarations. The codes and the scope stay in the document. */
 export const CREDENTIAL_KEY = 'x-credential'
 export const CODES_KEY = 'x-error-codes'
+/** The scope that an admin key needs. An operation without one accepts no admin key. */
+export const SCOPE_KEY = 'x-scope'
 
 const statusesOf = (codes: readonly ErrorCode[]) => [
   ...new Set(codes.map(statusOfCode).sort((one, other) => one - other))
@@ -143,7 +147,7 @@ const completeOperation = (operation: Operation) => {
   )
   return {
     ...documented,
-    security: SECURITY[credential],
+    security: [...SECURITY[credential], ...(operation[SCOPE_KEY] === undefined ? [] : [{ adminKey: [] }])],
     responses: {
       ...describe(operation.responses),
       ...Object.fromEntries(errors),

@@ -20,7 +20,8 @@ export interface GenericDocument {
 
 /** The operations of one kind of caller. */
 interface Area {
-  readonly credential: string
+  /** The names of the security schemes that its operations accept. */
+  readonly credentials: readonly string[]
   readonly generic: (document: GenericDocument) => GenericOperations
   readonly paths: (typed: TypedTable) => TypedPaths
 }
@@ -38,7 +39,7 @@ const encodeName = (name: string) =>
 
 /** The calls of programs, under /data. */
 export const dataArea: Area = {
-  credential: 'token',
+  credentials: ['token'],
   generic: (document) => ({
     list: operationAt(document, '/data/{table}', 'get'),
     query: operationAt(document, '/data/{table}/query', 'post'),
@@ -71,7 +72,7 @@ export const dataArea: Area = {
 
 /** The calls of administrators for records, under /admin/tables. */
 export const adminArea: Area = {
-  credential: 'session',
+  credentials: ['session', 'adminKey'],
   generic: (document) => ({
     list: operationAt(document, '/admin/tables/{id}/data', 'get'),
     query: operationAt(document, '/admin/tables/{id}/query', 'post'),
@@ -196,7 +197,7 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
     openapi: generic.openapi,
     info: { ...generic.info, title: inComment(title), description },
     servers: generic.servers,
-    security: [{ [area.credential]: [] }],
+    security: area.credentials.map((credential) => ({ [credential]: [] })),
     tags: [...sharedTags(generic, sharedPaths), ...tables.map(tagOf)]
   })
 
@@ -243,7 +244,8 @@ export const createTypedDocuments = (document: GenericDocument, area: Area) => {
     pathTexts.push(membersOf(convert({ paths: sharedOperations }).paths))
     const { schemas: sharedSchemas = {}, ...components } = needed
     schemaTexts.unshift(membersOf(convert({ schemas: sharedSchemas }).schemas))
-    const security = { securitySchemes: { [area.credential]: securitySchemes[area.credential] } }
+    const accepted = area.credentials.map((credential) => [credential, securitySchemes[credential]])
+    const security = { securitySchemes: Object.fromEntries(accepted) }
     const componentTexts = [membersOf({ ...security, ...convert(components) }), `"schemas":${joined(schemaTexts)}`]
 
     const body = `,"paths":${joined(pathTexts)},"components":${joined(componentTexts)}}`

@@ -18,10 +18,10 @@ export interface KeyRole {
 
 /** The client of a service call, for one request. It is the first argument of each call that reads or writes. */
 export interface Caller {
-  readonly kind: 'token' | 'admin' | 'local' | 'anonymous' | 'service'
-  /** The id of the token or administrator; 0 for the other kinds. */
+  readonly kind: 'token' | 'admin' | 'key' | 'local' | 'anonymous' | 'service'
+  /** The id of the token, administrator or admin key; 0 for the other kinds. */
   readonly id: number
-  /** The name of the token or administrator. */
+  /** The name of the token, administrator or admin key. */
   readonly name: string
   readonly requestId: string
   /** How integers appear in JSON for this caller. */

@@ -9,7 +9,7 @@ export interface Used {
   savedUse: number | null
 }
 
-export type UsesTable = '_rowhouse_tokens'
+export type UsesTable = '_rowhouse_tokens' | '_rowhouse_admin_keys'
 
 /** One statement for any number of uses keeps the unit short. */
 const saveUses = (table: UsesTable, uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { ADMIN_SCOPES, type AdminScope } from '../../schemas/admin-key.ts'
 import type { Permissions } from '../../schemas/token.ts'
 import { bearer, dataOf } from '../helpers.ts'
 import type { Credentials } from './access-rules.ts'
@@ -5,7 +7,7 @@ import { FULL_ACCESS, METRICS_TOKEN, type Setup } from './access-setup.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sends requests with one kind of credential. Has a `session` or a `token` only if that is valid. */
+/** Sends requests with one kind of credential. Has a `session`, a `token` or an `adminKey` only if that is valid. */
 export interface TestCaller extends Credentials {
   readonly name: string
   readonly headers: Headers
@@ -56,6 +58,44 @@ const createValidTokens = (setup: Setup) =>
     withToken(setup, 'a token for another table', { tables: ['elsewhere'], actions: ['read', 'write'] })
   ])
 
+const invalidKey = (name: string, key: string): TestCaller => ({ name, hasInvalidKey: true, headers: bearer(key) })
+
+const createInvalidKeys = async ({ admin, newKey, newSession }: Setup): Promise<TestCaller[]> => {
+  const revoked = await newKey(ADMIN_SCOPES)
+  dataOf(await admin.delete(`/admin/keys/${revoked.id}`))
+  const soon = Date.now() + 20
+  const expired = await newKey(ADMIN_SCOPES, soon)
+  while (Date.now() < soon) await setImmediate()
+  const { key } = await newKey(ADMIN_SCOPES)
+  return [
+    invalidKey('a malformed admin key', 'rha_0123'),
+    invalidKey('an unknown admin key', `rha_${'0'.repeat(64)}`),
+    invalidKey('a revoked admin key', revoked.key),
+    invalidKey('an expired admin key', expired.key),
+    invalid('a valid admin key in the session cookie', { cookie: `rowhouse_session=${key}` }),
+    { name: 'an admin key and a session', hasTwo: true, headers: { ...bearer(key), ...(await newSession()).headers } },
+    { name: 'an invalid admin key and a session', hasTwo: true, headers: { ...bearer('rha_'), ...admin.headers } }
+  ]
+}
+
+const withKey = async ({ newKey }: Setup, name: string, scopes: readonly AdminScope[]): Promise<TestCaller> => ({
+  name,
+  adminKey: { scopes },
+  headers: bearer((await newKey(scopes)).key)
+})
+
+const createValidKeys = (setup: Setup) =>
+  Promise.all([
+    ...ADMIN_SCOPES.map((scope) => withKey(setup, `an admin key with ${scope}`, [scope])),
+    ...ADMIN_SCOPES.map((scope) =>
+      withKey(
+        setup,
+        `an admin key without ${scope}`,
+        ADMIN_SCOPES.filter((other) => other !== scope)
+      )
+    )
+  ])
+
 const createInvalidSessions = async ({ admin, newAdmin, newSession }: Setup) => {
   const ended = await newSession()
   dataOf(await ended.post('/auth/logout'))
@@ -92,7 +132,9 @@ const createValidSessions = async ({ newSession, newSessionMustChange }: Setup):
 export const createCallers = async (setup: Setup): Promise<TestCaller[]> => [
   ...(await createInvalidTokens(setup)),
   ...(await createInvalidSessions(setup)),
+  ...(await createInvalidKeys(setup)),
   ...(await createValidTokens(setup)),
+  ...(await createValidKeys(setup)),
   { name: 'the metrics token', hasMetricsToken: true, headers: bearer(METRICS_TOKEN) },
   ...(await createValidSessions(setup))
 ]

@@ -175,6 +175,11 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'DELETE /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
   'POST /admin/backups/:name/restore': async (setup) => ({ url: `${await newBackup(setup)}/restore` }),
 
+  'GET /admin/keys': get('/admin/keys'),
+  'POST /admin/keys': () => ({ url: '/admin/keys', payload: { name: 'new', scopes: ['audit'] } }),
+  'GET /admin/keys/:id': async ({ newKey }) => ({ url: `/admin/keys/${(await newKey(['audit'])).id}` }),
+  'DELETE /admin/keys/:id': async ({ newKey }) => ({ url: `/admin/keys/${(await newKey(['audit'])).id}` }),
+
   'GET /admin/admins': get('/admin/admins'),
   'POST /admin/admins': ({ newName }) => ({
     url: '/admin/admins',

@@ -1,3 +1,4 @@
+import { ADMIN_SCOPES, type AdminScope } from '../../schemas/admin-key.ts'
 import type { ErrorCode } from '../../schemas/error.ts'
 import type { Permissions } from '../../schemas/token.ts'
 import type { Action } from '../../schemas/token-action.ts'
@@ -12,11 +13,12 @@ type TokenAccess = 'token' | Exclude<Action, 'write'>
  * - `anyone`: nothing
  * - `session`: the session of an administrator
  * - `administrator`: the same, but not while the administrator must change the password
+ * - a scope, such as `tables:read`: the same as `administrator`, or an admin key with this scope
  * - `metrics`: the METRICS_TOKEN
  * - `token`: a valid token, whatever it grants
  * - `read`, `create`, `update`, `delete`, `schema`: a valid token that grants this action
  */
-export type Access = 'anyone' | 'session' | 'administrator' | 'metrics' | TokenAccess
+export type Access = 'anyone' | 'session' | 'administrator' | AdminScope | 'metrics' | TokenAccess
 
 /** What each route requires. HEAD requires the same as GET. */
 export const accessRules = {
@@ -46,60 +48,65 @@ export const accessRules = {
   'PUT /auth/password': 'session',
   'POST /auth/logout': 'session',
 
-  'GET /admin/tables': 'administrator',
-  'GET /admin/tables/:id': 'administrator',
-  'GET /admin/tables/importable': 'administrator',
-  'GET /admin/openapi.json': 'administrator',
-  'GET /admin/status': 'administrator',
-  'GET /admin/settings': 'administrator',
-  'PUT /admin/settings': 'administrator',
-  'GET /admin/imports': 'administrator',
-  'GET /admin/audit': 'administrator',
-  'GET /admin/audit/export': 'administrator',
-  'POST /admin/tables/import': 'administrator',
-  'POST /admin/tables': 'administrator',
-  'POST /admin/tables/from-file': 'administrator',
-  'PUT /admin/tables/:id': 'administrator',
-  'POST /admin/tables/:id/fields': 'administrator',
-  'PUT /admin/tables/:id/fields/:name': 'administrator',
-  'DELETE /admin/tables/:id/fields/:name': 'administrator',
-  'POST /admin/tables/:id/refresh': 'administrator',
-  'DELETE /admin/tables/:id': 'administrator',
-  'GET /admin/tables/:id/indexes': 'administrator',
-  'POST /admin/tables/:id/indexes': 'administrator',
-  'DELETE /admin/tables/:id/indexes/:name': 'administrator',
+  'GET /admin/tables': 'tables:read',
+  'GET /admin/tables/:id': 'tables:read',
+  'GET /admin/tables/importable': 'tables:read',
+  'GET /admin/openapi.json': 'tables:read',
+  'GET /admin/status': 'settings',
+  'GET /admin/settings': 'settings',
+  'PUT /admin/settings': 'settings',
+  'GET /admin/imports': 'imports',
+  'GET /admin/audit': 'audit',
+  'GET /admin/audit/export': 'audit',
+  'POST /admin/tables/import': 'tables:write',
+  'POST /admin/tables': 'tables:write',
+  'POST /admin/tables/from-file': 'tables:write',
+  'PUT /admin/tables/:id': 'tables:write',
+  'POST /admin/tables/:id/fields': 'tables:write',
+  'PUT /admin/tables/:id/fields/:name': 'tables:write',
+  'DELETE /admin/tables/:id/fields/:name': 'tables:write',
+  'POST /admin/tables/:id/refresh': 'tables:write',
+  'DELETE /admin/tables/:id': 'tables:write',
+  'GET /admin/tables/:id/indexes': 'tables:read',
+  'POST /admin/tables/:id/indexes': 'tables:write',
+  'DELETE /admin/tables/:id/indexes/:name': 'tables:write',
 
-  'GET /admin/tables/:id/data': 'administrator',
-  'GET /admin/tables/:id/export': 'administrator',
-  'POST /admin/tables/:id/import': 'administrator',
-  'POST /admin/tables/:id/query': 'administrator',
-  'POST /admin/tables/:id/aggregate': 'administrator',
-  'GET /admin/tables/:id/data/:pk': 'administrator',
-  'GET /admin/tables/:id/data/:pk/referring': 'administrator',
-  'POST /admin/tables/:id/data': 'administrator',
-  'PUT /admin/tables/:id/data/:pk': 'administrator',
-  'PATCH /admin/tables/:id/data/:pk': 'administrator',
-  'DELETE /admin/tables/:id/data/:pk': 'administrator',
+  'GET /admin/tables/:id/data': 'records:read',
+  'GET /admin/tables/:id/export': 'records:read',
+  'POST /admin/tables/:id/import': 'imports',
+  'POST /admin/tables/:id/query': 'records:read',
+  'POST /admin/tables/:id/aggregate': 'records:read',
+  'GET /admin/tables/:id/data/:pk': 'records:read',
+  'GET /admin/tables/:id/data/:pk/referring': 'records:read',
+  'POST /admin/tables/:id/data': 'records:write',
+  'PUT /admin/tables/:id/data/:pk': 'records:write',
+  'PATCH /admin/tables/:id/data/:pk': 'records:write',
+  'DELETE /admin/tables/:id/data/:pk': 'records:write',
 
-  'POST /admin/batch': 'administrator',
+  'POST /admin/batch': 'records:write',
 
-  'GET /admin/tokens': 'administrator',
-  'POST /admin/tokens': 'administrator',
-  'GET /admin/tokens/:id': 'administrator',
-  'PUT /admin/tokens/:id': 'administrator',
-  'DELETE /admin/tokens/:id': 'administrator',
-  'GET /admin/roles': 'administrator',
-  'POST /admin/roles': 'administrator',
-  'GET /admin/roles/:id': 'administrator',
-  'PUT /admin/roles/:id': 'administrator',
-  'DELETE /admin/roles/:id': 'administrator',
+  'GET /admin/tokens': 'tokens',
+  'POST /admin/tokens': 'tokens',
+  'GET /admin/tokens/:id': 'tokens',
+  'PUT /admin/tokens/:id': 'tokens',
+  'DELETE /admin/tokens/:id': 'tokens',
+  'GET /admin/roles': 'roles',
+  'POST /admin/roles': 'roles',
+  'GET /admin/roles/:id': 'roles',
+  'PUT /admin/roles/:id': 'roles',
+  'DELETE /admin/roles/:id': 'roles',
 
-  'GET /admin/backups': 'administrator',
-  'POST /admin/backups': 'administrator',
+  'GET /admin/backups': 'backups',
+  'POST /admin/backups': 'backups',
   'POST /admin/backups/upload': 'administrator',
-  'GET /admin/backups/:name': 'administrator',
-  'DELETE /admin/backups/:name': 'administrator',
-  'POST /admin/backups/:name/restore': 'administrator',
+  'GET /admin/backups/:name': 'backups',
+  'DELETE /admin/backups/:name': 'backups',
+  'POST /admin/backups/:name/restore': 'backups',
+
+  'GET /admin/keys': 'administrator',
+  'POST /admin/keys': 'administrator',
+  'GET /admin/keys/:id': 'administrator',
+  'DELETE /admin/keys/:id': 'administrator',
 
   'GET /admin/admins': 'administrator',
   'POST /admin/admins': 'administrator',
@@ -135,6 +142,11 @@ export type TableState = 'editable' | 'read-only' | 'unpublished'
 export interface Credentials {
   readonly session?: { readonly mustChangePassword: boolean }
   readonly token?: Permissions
+  readonly adminKey?: { readonly scopes: readonly AdminScope[] }
+  /** Any admin key and any session cookie, which may be invalid. */
+  readonly hasTwo?: true
+  /** An admin key that is invalid. */
+  readonly hasInvalidKey?: true
   readonly hasMetricsToken?: true
 }
 
@@ -151,9 +163,18 @@ export interface Refusal {
 
 const refusal = (status: number, code: ErrorCode): Refusal => ({ status, code })
 
-const refusalOfSession = (access: Access, { session }: Credentials, { isChangeRequired }: Conditions) => {
+type AdminAccess = 'session' | 'administrator' | AdminScope
+
+const refusalOfKey = (access: AdminAccess, scopes: readonly AdminScope[]) =>
+  scopes.some((scope) => scope === access) ? null : refusal(403, 'ADMIN_KEY_NOT_ALLOWED')
+
+const refusalOfSession = (access: AdminAccess, credentials: Credentials, { isChangeRequired }: Conditions) => {
+  const { session, adminKey, hasTwo, hasInvalidKey } = credentials
+  if (hasTwo) return refusal(400, 'TWO_CREDENTIALS')
+  if (hasInvalidKey && access !== 'session') return refusal(401, 'INVALID_ADMIN_KEY')
+  if (adminKey && access !== 'session') return refusalOfKey(access, adminKey.scopes)
   if (!session) return refusal(401, 'AUTHENTICATION_REQUIRED')
-  const mustChangeFirst = isChangeRequired && session.mustChangePassword && access === 'administrator'
+  const mustChangeFirst = isChangeRequired && session.mustChangePassword && access !== 'session'
   return mustChangeFirst ? refusal(403, 'PASSWORD_CHANGE_REQUIRED') : null
 }
 
@@ -172,11 +193,14 @@ const refusalOfToken = (access: TokenAccess, { token }: Credentials, { state }: 
   return state === 'read-only' && WRITE_ACTIONS.includes(access) ? refusal(403, 'TABLE_READ_ONLY') : null
 }
 
+const isAdminAccess = (access: Access): access is AdminAccess =>
+  access === 'session' || access === 'administrator' || ADMIN_SCOPES.some((scope) => scope === access)
+
 /** Returns the refusal that the contract prescribes, or null for a request that must succeed. */
 export const refusalFor = (access: Access, credentials: Credentials, conditions: Conditions) => {
   if (access === 'anyone') return null
   if (access === 'metrics') return credentials.hasMetricsToken ? null : refusal(401, 'INVALID_TOKEN')
-  if (access === 'session' || access === 'administrator') return refusalOfSession(access, credentials, conditions)
+  if (isAdminAccess(access)) return refusalOfSession(access, credentials, conditions)
   return refusalOfToken(access, credentials, conditions)
 }
 

@@ -1,6 +1,7 @@
+import type { AdminScope } from '../../schemas/admin-key.ts'
 import type { Table } from '../../schemas/table.ts'
 import type { IssuedToken, Permissions } from '../../schemas/token.ts'
-import { type App, type Client, client, createTable, dataOf, logIn } from '../helpers.ts'
+import { type App, type Client, client, createTable, dataOf, issueKey, logIn } from '../helpers.ts'
 import type { TableState } from './access-rules.ts'
 
 export const FIRST_PASSWORD = 'the first one'
@@ -33,6 +34,7 @@ const createFactories = (admin: Client) => {
     },
     newToken: async (permissions = FULL_ACCESS): Promise<IssuedToken> =>
       dataOf(await admin.post('/admin/tokens', { name: 'token', permissions })),
+    newKey: (scopes: readonly AdminScope[], expiresAt: number | null = null) => issueKey(admin, scopes, expiresAt),
     newAdmin: async (password = PASSWORD) => {
       const name = newName()
       const { id } = dataOf(await admin.post('/admin/admins', { name, nickname: '', password }))

@@ -12,6 +12,7 @@ import {
   dataOf,
   expectError,
   importTable,
+  issueKey,
   issueToken,
   logIn,
   startApp
@@ -78,16 +79,22 @@ t.test('what was revoked stays revoked, and what was issued stays', async (t) =>
   const permissions = { tables: ['*'], actions: ['read' as const] }
   const old = await issueToken(admin, permissions)
   const ended = client(app, await logIn(app))
+  const key = await issueKey(admin, ['audit'])
   const name = await newBackup()
   dataOf(await admin.delete('/admin/tokens/1'))
   dataOf(await ended.post('/auth/logout'))
   const issued = await issueToken(admin, permissions)
+  dataOf(await admin.delete(`/admin/keys/${key.id}`))
+  const issuedKey = await issueKey(admin, ['audit'])
   dataOf(await admin.post('/admin/admins', { name: 'ann', password: 'correct horse' }))
 
   dataOf(await restore(name))
   const status = async (secret: string) => (await client(app, bearer(secret)).get('/data/notes')).statusCode
   t.equal(await status(old), 401)
   t.equal(await status(issued), 200)
+  const audit = (secret: string) => client(app, bearer(secret)).get('/admin/audit')
+  expectError(t, await audit(key.key), 401, 'INVALID_ADMIN_KEY')
+  t.equal((await audit(issuedKey.key)).statusCode, 200)
   t.equal((await ended.get('/auth/me')).statusCode, 401)
   t.match(await logIn(app, 'ann'), { cookie: /./ })
   const { id } = dataOf(await admin.post('/admin/tokens', { name: 'next', permissions }))
@@ -98,6 +105,7 @@ t.test('include=access takes the administrators and tokens of the backup, and op
   const { app, admin, newBackup, restore } = await start(t)
   const permissions = { tables: ['*'], actions: ['read' as const] }
   const old = await issueToken(admin, permissions)
+  const { key } = await issueKey(admin, ['audit'])
   const name = await newBackup()
   dataOf(await admin.post('/admin/admins', { name: 'ann', password: 'correct horse' }))
   dataOf(await restore(name, '?include=access'))
@@ -105,6 +113,8 @@ t.test('include=access takes the administrators and tokens of the backup, and op
   await t.rejects(logIn(app, 'ann'))
   const again = await asAdmin(app)
   t.match(dataOf(await again.get('/admin/tokens')), [{ id: 1, is_active: false }])
+  t.strictSame(dataOf(await again.get('/admin/keys')), [])
+  expectError(t, await client(app, bearer(key)).get('/admin/audit'), 401, 'INVALID_ADMIN_KEY')
   t.equal((await client(app, bearer(old)).get('/data/notes')).statusCode, 401)
   t.match(dataOf(await again.get('/admin/audit?action=backup.restore')).rows, [{ summary: { includesAccess: true } }])
 })

@@ -13,6 +13,7 @@ import {
   expectData,
   expectError,
   importTable,
+  issueKey,
   startApp
 } from '../helpers.ts'
 import { startCluster, toCluster } from './cluster.ts'
@@ -71,6 +72,19 @@ t.test('a change of a role by one service holds at the other one with the next r
   expectError(t, await program.get('/data/cats'), 403, 'ACTION_NOT_ALLOWED')
   t.equal((await program.get('/data/dogs')).statusCode, 200)
   t.match(dataOf(await other.get('/admin/roles')), [{ grants: [{ tables: ['dogs'] }], tokens: 1 }])
+})
+
+t.test('each service knows at once the admin keys that another one has issued and revoked', async (t) => {
+  const { first, second, admin, other } = await startTwo(t)
+  const { id, key } = await issueKey(admin, ['tables:read', 'tables:write'])
+  const script = client(second, bearer(key))
+  const fields = [{ name: 'name', jsonType: 'string' }]
+  t.equal(dataOf(await script.post('/admin/tables', { name: 'cats', label: '', fields })).name, 'cats')
+  t.match(dataOf(await client(first, bearer(key)).get('/admin/tables')), [{ name: 'cats' }])
+  expectError(t, await script.get('/admin/tokens'), 403, 'ADMIN_KEY_NOT_ALLOWED')
+  dataOf(await other.delete(`/admin/keys/${id}`))
+  expectError(t, await client(first, bearer(key)).get('/admin/tables'), 401, 'INVALID_ADMIN_KEY')
+  expectError(t, await script.get('/admin/tables'), 401, 'INVALID_ADMIN_KEY')
 })
 
 t.test('a token that another service has revoked reads nothing, although its request began before', async (t) => {

@@ -29,6 +29,11 @@ const groups: readonly ActionGroup[] = [
     actions: { 'role.create': 'Role created', 'role.change': 'Role changed', 'role.delete': 'Role deleted' }
   },
   {
+    label: 'Admin keys',
+    all: { action: 'key', name: 'Admin keys: all' },
+    actions: { 'key.issue': 'Admin key created', 'key.revoke': 'Admin key revoked' }
+  },
+  {
     label: 'Tables',
     all: { action: 'table', name: 'Tables: all' },
     actions: {
@@ -105,6 +110,7 @@ export const texts = {
   callerKinds: {
     admin: '',
     token: 'token',
+    key: 'admin key',
     anonymous: 'not logged in',
     service: 'the service',
     local: 'a command on its machine'

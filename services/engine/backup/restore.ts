@@ -18,7 +18,13 @@ const WAIT_MS = 10
 
 /** They stay in each restore: the audit also has what happened after the backup, and the settings belong to this machine. */
 const ALWAYS_KEPT = ['_rowhouse_audit', '_rowhouse_settings']
-const ACCESS = ['_rowhouse_admins', '_rowhouse_sessions', '_rowhouse_roles', '_rowhouse_tokens']
+const ACCESS = [
+  '_rowhouse_admins',
+  '_rowhouse_sessions',
+  '_rowhouse_roles',
+  '_rowhouse_tokens',
+  '_rowhouse_admin_keys'
+]
 
 const open = (file: string, readonly = false) =>
   openConnection({ file, readonly, busyTimeout: BUSY_TIMEOUT_MS, cacheSize: CACHE_SIZE })
@@ -83,7 +89,8 @@ const KEEP_HIGHEST_IDS = `
   INSERT INTO main.sqlite_sequence SELECT name, seq FROM temp.highest`
 
 /** Otherwise a credential that was revoked after the backup would work again. */
-const CLOSE_ACCESS = 'DELETE FROM main._rowhouse_sessions; UPDATE main._rowhouse_tokens SET is_active = 0'
+const CLOSE_ACCESS =
+  'DELETE FROM main._rowhouse_sessions; DELETE FROM main._rowhouse_admin_keys; UPDATE main._rowhouse_tokens SET is_active = 0'
 
 /** Replaces rows of the staged backup by those of the served file, and adds the row of the audit. */
 const keepRows = ({ raw, run }: Connection, { served, includesAccess, audited }: RestoreTask) => {

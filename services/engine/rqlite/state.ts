@@ -101,8 +101,8 @@ export const expectEpoch = (epoch: number): Statement => ({
 /** SQLite's message for the failure of `failIf`. */
 export const IS_FAILED_CHECK = /^malformed JSON/
 
-/** Statements on what services have in memory: tables, tokens, roles, settings, and all declarations. */
+/** Statements on what services have in memory: tables, tokens, roles, admin keys, settings, and all declarations. */
 const CHANGES_MEMORY =
-  /^\s*(?:CREATE|ALTER|DROP)\b|^\s*(?:INSERT|UPDATE|DELETE|REPLACE)\b[\s\S]*?\b_rowhouse_(?:tables|tokens|roles|settings)\b/i
+  /^\s*(?:CREATE|ALTER|DROP)\b|^\s*(?:INSERT|UPDATE|DELETE|REPLACE)\b[\s\S]*?\b_rowhouse_(?:tables|tokens|roles|admin_keys|settings)\b/i
 
 export const changesMemory = ({ sql }: Statement) => CHANGES_MEMORY.test(sql)

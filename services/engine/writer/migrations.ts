@@ -189,6 +189,19 @@ export const migrations: readonly (readonly string[])[] = [
     'ALTER TABLE _rowhouse_tokens ADD COLUMN role_id INTEGER REFERENCES _rowhouse_roles (id)',
     "ALTER TABLE _rowhouse_tokens ADD COLUMN claims TEXT NOT NULL DEFAULT '{}'",
     'CREATE INDEX _rowhouse_tokens_role_id ON _rowhouse_tokens (role_id)'
+  ],
+  // `scopes`: JSON.
+  [
+    `CREATE TABLE _rowhouse_admin_keys (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL,
+      digest TEXT NOT NULL UNIQUE,
+      key_prefix TEXT NOT NULL,
+      scopes TEXT NOT NULL,
+      expires_at INTEGER,
+      last_used_at INTEGER,
+      created_at INTEGER NOT NULL
+    ) STRICT`
   ]
 ]
 

@@ -13,6 +13,7 @@ interface Operation {
   readonly parameters?: readonly { readonly in: string; readonly name: string }[]
   readonly responses: Readonly<Record<string, object>>
   readonly 'x-error-codes': readonly string[]
+  readonly 'x-scope'?: string
 }
 
 const app = await startApp(t)
@@ -74,8 +75,17 @@ t.test('every operation has a unique name, a known tag, a summary, a success and
     t.ok(operation.responses[200], `${call} can succeed`)
     const credentials = operation.security.flatMap((one) => Object.keys(one))
     if (WITHOUT_CREDENTIAL.includes(operation.operationId)) t.strictSame(credentials, [], call)
-    else
-      t.ok(credentials.length === 1 && schemes.includes(String(credentials[0])), `${call} requires a known credential`)
+    else {
+      t.ok(
+        credentials.length > 0 && credentials.every((name) => schemes.includes(name)),
+        `${call} requires a credential`
+      )
+      t.strictSame(
+        credentials.slice(1),
+        operation['x-scope'] ? ['adminKey'] : [],
+        `${call} names the scope of admin keys`
+      )
+    }
   }
 })
 

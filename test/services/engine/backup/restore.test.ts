@@ -17,6 +17,8 @@ const AUDITED = sql(
 
 const TOKEN = `INSERT INTO _rowhouse_tokens (name, digest, token_prefix, permissions, is_active, created_at, updated_at)`
 
+const KEY = `INSERT INTO _rowhouse_admin_keys (name, digest, key_prefix, scopes, created_at)`
+
 const OPTIONS: RestoreOptions = {
   includesAccess: false,
   audited: AUDITED,
@@ -31,7 +33,10 @@ const start = async (t: Test) => {
   const file = databaseFile(t)
   prepareFile(file, "CREATE TABLE notes (text); INSERT INTO notes VALUES ('in the backup')")
   const db = await startEngine(t, file)
-  await db.write([sql(`${TOKEN} VALUES ('old', 'x', 'x', '{}', 1, 1, 1)`)])
+  await db.write([
+    sql(`${TOKEN} VALUES ('old', 'x', 'x', '{}', 1, 1, 1)`),
+    sql(`${KEY} VALUES ('old', 'x', 'x', '[]', 1)`)
+  ])
   const backup = join(dirname(file), 'backup.db')
   writeFileSync(backup, '')
   await db.backups.copy(backup, () => {}, true)
@@ -61,10 +66,15 @@ t.test('a restore keeps the access of the present file, and stores its row of th
 
 t.test('a restore with the access of the backup opens nothing, and uses no id twice', async (t) => {
   const { db, all, restore } = await start(t)
-  await db.write([sql(`${TOKEN} VALUES ('new', 'y', 'y', '{}', 1, 1, 1)`)])
+  await db.write([
+    sql(`${TOKEN} VALUES ('new', 'y', 'y', '{}', 1, 1, 1)`),
+    sql(`${KEY} VALUES ('new', 'y', 'y', '[]', 1)`)
+  ])
   await restore({ includesAccess: true })
+  t.strictSame(all('SELECT name FROM _rowhouse_admin_keys'), [])
   t.strictSame(all('SELECT name FROM _rowhouse_tokens WHERE NOT is_active'), ['old'])
   t.strictSame(all("SELECT seq FROM sqlite_sequence WHERE name = '_rowhouse_tokens'"), [2])
+  t.strictSame(all("SELECT seq FROM sqlite_sequence WHERE name = '_rowhouse_admin_keys'"), [2])
 })
 
 t.test('writes are refused while the lock is held, and a failure of onLocked is that of the restore', async (t) => {

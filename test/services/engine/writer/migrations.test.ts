@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { LATEST_VERSION } from '../../../../services/engine/writer/migrations.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
 import { databaseFile } from '../engine.ts'
 
@@ -133,7 +134,7 @@ t.test('ids of tables that were unregistered are not used again', async (t) => {
 
 t.test('a broken view of the file does not stop the migration', async (t) => {
   const connection = migrateRows(t, ['{}'], 'CREATE VIEW broken AS SELECT a FROM missing;')
-  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), 12)
+  t.equal(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'"), LATEST_VERSION)
 })
 
 t.test('version 3 gives each token the integer format auto', async (t) => {
@@ -174,4 +175,15 @@ t.test('version 11 adds the settings', async (t) => {
   t.throws(() => connection.run(insert, ['logLevel', null, 1n]), { code: 'SQLITE_CONSTRAINT_NOTNULL' })
   connection.run(insert, ['logLevel', '"info"', 1n])
   t.equal(connection.value('SELECT value FROM _rowhouse_settings'), '"info"')
+})
+
+t.test('version 13 adds the admin keys', async (t) => {
+  const connection = migrateRows(t, [])
+  const insert = `INSERT INTO _rowhouse_admin_keys (name, digest, key_prefix, scopes, created_at) VALUES ('CI', ?, 'rha_', ?, 1)`
+  connection.run(insert, ['digest', '[]'])
+  t.throws(() => connection.run(insert, ['digest', '[]']), { code: 'SQLITE_CONSTRAINT_UNIQUE' })
+  t.throws(() => connection.run(insert, ['other', null]), { code: 'SQLITE_CONSTRAINT_NOTNULL' })
+  t.strictSame(connection.rows('SELECT id, expires_at, last_used_at FROM _rowhouse_admin_keys', []), [
+    { id: 1, expires_at: null, last_used_at: null }
+  ])
 })

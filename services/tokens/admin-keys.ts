@@ -1,0 +1,191 @@
+import type { AdminKey, AdminScope, IssuedAdminKey, NewAdminKey } from '../../schemas/admin-key.ts'
+import { auditRow } from '../audit/audit-row.ts'
+import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Clock } from '../model/clock.ts'
+import { DomainError } from '../model/errors.ts'
+import type { Row } from '../model/sql-value.ts'
+import { deleteRetriesOfCaller } from '../sql/retries.ts'
+import { deleteAdminKey, insertAdminKey, listAdminKeys } from './admin-key-statements.ts'
+import { bearerOf } from './bearer.ts'
+import { checkNewExpiry } from './expiry.ts'
+import { createSecret, digestOf } from './secrets.ts'
+import { flushUses, type Used, withLatestUse } from './uses.ts'
+
+/** An admin key in memory. */
+export interface LiveAdminKey {
+  readonly id: number
+  readonly name: string
+  readonly digest: string
+  readonly keyPrefix: string
+  readonly scopes: readonly AdminScope[]
+  readonly expiresAt: number | null
+  /** Newer than the stored value until the next `flush`. */
+  readonly lastUsedAt: number | null
+  readonly createdAt: number
+}
+
+interface Entry extends Omit<LiveAdminKey, 'lastUsedAt'>, Used {}
+
+const SECRET_PREFIX = 'rha_'
+
+/** Returns the admin key of an Authorization header; undefined if the header has no bearer that begins like one. */
+export const adminKeyOf = (header: string | undefined): string | undefined => {
+  const secret = header === undefined ? undefined : bearerOf(header)
+  return secret?.startsWith(SECRET_PREFIX) ? secret : undefined
+}
+
+const invalidAdminKey = () =>
+  new DomainError('INVALID_ADMIN_KEY', 'The admin key is malformed, unknown or expired.', {
+    hint: 'An administrator issues keys with POST /admin/keys. GET /admin/keys lists those that are valid.'
+  })
+
+const adminKeyNotFound = (id: number) => new DomainError('ADMIN_KEY_NOT_FOUND', `There is no admin key with id ${id}.`)
+
+const noKeyAllowed = () =>
+  new DomainError('ADMIN_KEY_NOT_ALLOWED', 'No admin key can make this call.', {
+    hint: 'Log in as an administrator: POST /auth/login.'
+  })
+
+export const scopeMissing = (scope: AdminScope) =>
+  new DomainError('ADMIN_KEY_NOT_ALLOWED', `The admin key needs the scope '${scope}'.`, {
+    hint: 'The scopes of a key do not change. An administrator can issue another key: POST /admin/keys.'
+  })
+
+/** Checks that a key has all of these scopes. undefined: no key can make the call. @throws ADMIN_KEY_NOT_ALLOWED */
+export const assertScopes = ({ scopes }: Pick<LiveAdminKey, 'scopes'>, needed: readonly AdminScope[] | undefined) => {
+  if (needed === undefined) throw noKeyAllowed()
+  const missing = needed.find((scope) => !scopes.includes(scope))
+  if (missing !== undefined) throw scopeMissing(missing)
+}
+
+/** Returns no scopes for an invalid text, which only another program can have written. */
+const readScopes = (text: string): readonly AdminScope[] => {
+  try {
+    const scopes: unknown = JSON.parse(text)
+    return Array.isArray(scopes) ? scopes : []
+  } catch {
+    return []
+  }
+}
+
+/** The boundary function that gives a row its type. The migrations define its columns. */
+const toEntry = (row: Row): Entry => ({
+  id: row.id as number,
+  name: row.name as string,
+  digest: row.digest as string,
+  keyPrefix: row.key_prefix as string,
+  scopes: readScopes(row.scopes as string),
+  expiresAt: row.expires_at as number | null,
+  lastUsedAt: row.last_used_at as number | null,
+  savedUse: row.last_used_at as number | null,
+  createdAt: row.created_at as number
+})
+
+const toAdminKey = (key: LiveAdminKey): AdminKey => ({
+  id: key.id,
+  name: key.name,
+  key_prefix: key.keyPrefix,
+  scopes: [...key.scopes],
+  expires_at: key.expiresAt,
+  last_used_at: key.lastUsedAt,
+  created_at: key.createdAt
+})
+
+/** Creates the service of admin keys. All of them are cached, as the tokens are. */
+export const createAdminKeyService = ({ db, clock }: { db: Database; clock: Clock }) => {
+  let byId = new Map<number, Entry>()
+  let byDigest = new Map<string, Entry>()
+
+  const evict = ({ id, digest }: LiveAdminKey) => {
+    byId.delete(id)
+    byDigest.delete(digest)
+  }
+
+  /** Reads all keys: at the start, and after each external commit. */
+  const load = async () => {
+    const rows = await db.read(listAdminKeys)
+    const entries = rows.map(toEntry).map((entry) => withLatestUse(entry, byId.get(entry.id)))
+    byId = new Map(entries.map((entry) => [entry.id, entry]))
+    byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
+  }
+
+  /** @throws ADMIN_KEY_NOT_FOUND */
+  const find = (id: number): LiveAdminKey => {
+    const key = byId.get(id)
+    if (!key) throw adminKeyNotFound(id)
+    return key
+  }
+
+  const list = (): AdminKey[] => [...byId.values()].map(toAdminKey)
+
+  /** @throws ADMIN_KEY_NOT_FOUND */
+  const read = (id: number): AdminKey => toAdminKey(find(id))
+
+  /** The only result that contains the secret. Only its digest is stored. @throws VALIDATION_FAILED */
+  const issue = async (caller: Caller, { name, scopes: requested, expiresAt = null }: NewAdminKey) => {
+    const now = clock()
+    checkNewExpiry(expiresAt, now)
+    const created = createSecret(SECRET_PREFIX)
+    const scopes = [...new Set(requested)]
+    const summary = { keyPrefix: created.mask, scopes, expiresAt }
+    const [inserted] = await db.write([
+      insertAdminKey(created, { name, scopes, expiresAt }, now),
+      auditRow(caller, now, { action: 'key.issue', target: name, summary })
+    ])
+    const entry = toEntry(inserted?.rows[0] as Row)
+    byId.set(entry.id, entry)
+    byDigest.set(entry.digest, entry)
+    const issued: IssuedAdminKey = {
+      id: entry.id,
+      name,
+      key: created.secret,
+      keyPrefix: entry.keyPrefix,
+      scopes,
+      expiresAt
+    }
+    return issued
+  }
+
+  /** @throws ADMIN_KEY_NOT_FOUND */
+  const revoke = async (caller: Caller, id: number) => {
+    const key = find(id)
+    const unit = [
+      deleteAdminKey(id),
+      deleteRetriesOfCaller('key', id),
+      auditRow(caller, clock(), { action: 'key.revoke', target: key.name, targetId: id })
+    ]
+    try {
+      await db.write(unit)
+    } catch (error) {
+      if (!(error instanceof UnexpectedChanges)) throw error
+      // Another program has deleted it.
+      evict(key)
+      throw adminKeyNotFound(id)
+    }
+    evict(key)
+  }
+
+  const findLive = (digest: string) => {
+    const now = clock()
+    const entry = byDigest.get(digest)
+    if (!entry || (entry.expiresAt !== null && now >= entry.expiresAt)) throw invalidAdminKey()
+    return { entry, now }
+  }
+
+  /** Returns the key with this secret and records its use. @throws INVALID_ADMIN_KEY */
+  const authenticate = (secret: string): LiveAdminKey => {
+    const { entry, now } = findLive(digestOf(secret))
+    entry.lastUsedAt = now
+    return entry
+  }
+
+  /** Returns the latest state of a key. @throws INVALID_ADMIN_KEY if it has been revoked or has expired */
+  const current = ({ digest }: LiveAdminKey): LiveAdminKey => findLive(digest).entry
+
+  const flush = () => flushUses(db, '_rowhouse_admin_keys', () => byId)
+
+  return { load, list, read, issue, revoke, authenticate, current, flush }
+}
+
+export type AdminKeyService = ReturnType<typeof createAdminKeyService>
