@@ -22,10 +22,18 @@ const toNothing = async () => ({})
 
 /**
  * The commands of each example run in its folder. `integers`: it gets the document of a token with this format, as
- * shop.json. `prepare` returns variables of the environment.
+ * shop.json. `scopes`: it gets an admin key with them, and the path of the database. `prepare` returns variables of the
+ * environment.
  */
 const examples = {
   'first-record.sh': { folder: '.', needs: ['curl'], prepare: toNothing, commands: ['./first-record.sh'] },
+  migration: {
+    folder: 'migration',
+    needs: [],
+    scopes: ['tables:read', 'tables:write'],
+    prepare: toNothing,
+    commands: ['node migrate.js', 'node refresh.js products weight']
+  },
   typescript: { folder: 'typescript', needs: [], prepare: toNothing, commands: ['npm run --silent start'] },
   'hey-api': {
     folder: 'hey-api',
@@ -73,13 +81,8 @@ const readAddress = async (service) => {
 const startService = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rowhouse-example-'))
   spawnSync(process.execPath, [join(EXAMPLES, 'make-shop.js')], { cwd: directory, stdio: 'ignore' })
-  const env = {
-    ...process.env,
-    PORT: '0',
-    DATA_DIR: directory,
-    ADMIN_PASSWORD: PASSWORD,
-    DATABASE: join(directory, 'shop.sqlite')
-  }
+  const database = join(directory, 'shop.sqlite')
+  const env = { ...process.env, PORT: '0', DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, DATABASE: database }
   // In its own directory, so that no `.env` is read.
   const service = spawn(process.execPath, [join(ROOT, 'dist/rowhouse.js'), 'serve'], {
     env,
@@ -92,7 +95,7 @@ const startService = async () => {
     await ended
     rmSync(directory, { recursive: true, force: true })
   }
-  return { url: await readAddress(service), stop }
+  return { url: await readAddress(service), database, stop }
 }
 
 const post = async (url, body, cookie = '') => {
@@ -102,13 +105,25 @@ const post = async (url, body, cookie = '') => {
   return response
 }
 
-/** Imports the tables of the shop, and returns a token for them. */
-const issueToken = async (url, integers) => {
+/** Imports the tables of the shop. Returns the function that sends requests of the administrator. */
+const prepareShop = async (url) => {
   const login = await post(`${url}/auth/login`, { name: 'admin', password: PASSWORD })
   const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0]
-  await post(`${url}/admin/tables/import`, { names: PERMISSIONS.tables }, cookie)
-  const issued = await post(`${url}/admin/tokens`, { name: 'shop', permissions: PERMISSIONS, integers }, cookie)
-  return (await issued.json()).data.token
+  const send = async (path, body) => (await (await post(`${url}${path}`, body, cookie)).json()).data
+  await send('/admin/tables/import', { names: PERMISSIONS.tables })
+  return send
+}
+
+/** Returns the variables with the credential of an example. */
+const issueCredential = async ({ integers, scopes }, { url, database }) => {
+  if (integers === undefined && scopes === undefined) return {}
+  const send = await prepareShop(url)
+  if (scopes) {
+    const { key } = await send('/admin/keys', { name: 'example', scopes })
+    return { ROWHOUSE_ADMIN_KEY: key, DATABASE: database }
+  }
+  const { token } = await send('/admin/tokens', { name: 'shop', permissions: PERMISSIONS, integers })
+  return { ROWHOUSE_URL: url, ROWHOUSE_TOKEN: token }
 }
 
 const FETCH = `"${process.execPath}" "${join(ROOT, 'scripts/openapi.js')}" --token-env ROWHOUSE_TOKEN --output shop.json`
@@ -118,12 +133,13 @@ const runCommands = (commands, options) =>
 
 const isUninstalled = (folder) => existsSync(join(folder, 'package.json')) && !existsSync(join(folder, 'node_modules'))
 
-const run = async ({ folder, integers, prepare, commands }) => {
-  const { url, stop } = await startService()
+const run = async (example) => {
+  const { folder, integers, prepare, commands } = example
+  const { url, database, stop } = await startService()
   try {
     const cwd = join(EXAMPLES, folder)
     const prepared = await prepare()
-    const own = integers === undefined ? {} : { ROWHOUSE_URL: url, ROWHOUSE_TOKEN: await issueToken(url, integers) }
+    const own = await issueCredential(example, { url, database })
     const first = [
       ...(isUninstalled(cwd) ? ['npm ci --no-audit --no-fund'] : []),
       ...(integers === undefined ? [] : [`${FETCH} --url ${url}`])
