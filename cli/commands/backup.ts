@@ -82,6 +82,9 @@ export const addBackupCommands = (program: Command, terminal: Terminal) => {
   const example = 'restore 2026-11-26T03-00-00Z-scheduled.db'
   add('restore', 'replace all tables by those of a backup; the state before is backed up', example)
     .argument('<BACKUP>', 'the name of a backup, or the path of a file that was downloaded')
-    .option('--include-access', 'also take its administrators and tokens; ends all sessions, switches all tokens off')
+    .option(
+      '--include-access',
+      'also take its administrators and tokens; ends all sessions, switches all tokens off, deletes all admin keys'
+    )
     .action(restoreBackup(terminal))
 }

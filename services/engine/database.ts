@@ -67,7 +67,10 @@ export interface Upgrade {
 }
 
 export interface RestoreOptions {
-  /** true: the administrators and tokens of the backup replace the present ones, all sessions end, and all tokens are inactive. */
+  /**
+   * true: the administrators and tokens of the backup replace the present ones, all sessions end, all tokens are inactive,
+   * and all admin keys are deleted.
+   */
   readonly includesAccess: boolean
   /** Added to the tables of the backup, in the transaction of the restore. */
   readonly audited: Statement

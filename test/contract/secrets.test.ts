@@ -51,6 +51,9 @@ const useSecrets = async () => {
   const permissions = { tables: ['*'], actions: ['read', 'write'] }
   const issued = await call('POST', '/admin/tokens', session, { name: 'a', permissions })
   const { token } = JSON.parse(issued.text).data as { token: string }
+  const scopes = ['tables:read']
+  const issuedKey = await call('POST', '/admin/keys', session, { name: 'a', scopes })
+  const { key } = JSON.parse(issuedKey.text).data as { key: string }
   await record('POST', '/auth/login', {}, { name: 'admin', password: WRONG_PASSWORD })
   await record('POST', '/auth/login', {}, { name: 'admin', pass: WRONG_PASSWORD })
   await record('POST', '/auth/login', {}, `{"name":"admin","password":"${WRONG_PASSWORD}"`)
@@ -62,14 +65,19 @@ const useSecrets = async () => {
   await record('GET', '/data/nothing', bearer(token))
   await record('GET', '/data/cats', { ...bearer(`${token}x`), cookie: `rowhouse_session=${token}` })
   await record('POST', '/data/cats/records', bearer(token), { b: 'x' })
-  for (const path of ['/admin/tokens', '/admin/admins', '/auth/me']) await record('GET', path, session)
+  await record('GET', '/admin/tables', bearer(key))
+  await record('GET', '/admin/tokens', bearer(key))
+  await record('GET', '/admin/tables', { ...bearer(key), cookie: `rowhouse_session=${key}` })
+  await record('GET', '/data/cats', bearer(key))
+  for (const path of ['/admin/keys', '/admin/keys/1', '/admin/audit', '/admin/tokens', '/admin/admins', '/auth/me'])
+    await record('GET', path, session)
   await logIn(NEW_PASSWORD)
-  return { token, jwt: session.cookie.slice(session.cookie.indexOf('=') + 1) }
+  return { token, key, jwt: session.cookie.slice(session.cookie.indexOf('=') + 1) }
 }
 
-const { token, jwt } = await useSecrets()
+const { token, key, jwt } = await useSecrets()
 
-const secrets = Object.entries({ FIRST_PASSWORD, WRONG_PASSWORD, NEW_PASSWORD, JWT_SECRET, token, jwt })
+const secrets = Object.entries({ FIRST_PASSWORD, WRONG_PASSWORD, NEW_PASSWORD, JWT_SECRET, token, key, jwt })
 
 const foundIn = (text: string) => secrets.flatMap(([name, secret]) => (text.includes(secret) ? [name] : []))
 
@@ -79,6 +87,7 @@ t.test('the check finds each secret', async (t) => {
     secrets.map(([name]) => name)
   )
   t.match(token, /^rh_/)
+  t.match(key, /^rha_/)
   t.match(jwt, /^ey.*\..*\./)
 })
 

@@ -5,15 +5,20 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { listenLocally, localSocketPath } from '../../../plugins/app/local-socket.ts'
-import { asAdmin, PASSWORD, startApp, temporaryDirectory } from '../../helpers.ts'
+import { asAdmin, issueKey, PASSWORD, startApp, temporaryDirectory } from '../../helpers.ts'
 
 interface Sent {
   readonly method?: string
   readonly body?: object
+  readonly authorization?: string
 }
 
-const send = async (socketPath: string, path: string, { method = 'GET', body }: Sent = {}) => {
-  const headers = { host: 'localhost', ...(body && { 'content-type': 'application/json' }) }
+const send = async (socketPath: string, path: string, { method = 'GET', body, authorization }: Sent = {}) => {
+  const headers = {
+    host: 'localhost',
+    ...(body && { 'content-type': 'application/json' }),
+    ...(authorization && { authorization })
+  }
   const sent = request({ socketPath, path, method, headers, agent: false })
   sent.end(body && JSON.stringify(body))
   const [response] = await once(sent, 'response')
@@ -35,6 +40,13 @@ t.test('the local socket opens the administration, without a session', async (t)
   t.match(await send(path, '/admin/admins/1', { method: 'PUT', body: { nickname: 'Root' } }), { status: 200 })
   const last = await send(path, '/admin/admins/1', { method: 'DELETE' })
   t.match(last, { status: 409, body: { error: { code: 'LAST_ADMIN' } } })
+})
+
+t.test('on the local socket, an admin key changes nothing', async (t) => {
+  const { app, path } = await open(t)
+  const { key } = await issueKey(await asAdmin(app), ['audit'])
+  for (const authorization of [`Bearer ${key}`, 'Bearer rha_0123'])
+    t.match(await send(path, '/admin/tokens', { authorization }), { status: 200, body: { data: [] } })
 })
 
 t.test('the local socket opens no data and no account', async (t) => {
