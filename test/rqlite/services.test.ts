@@ -82,6 +82,9 @@ t.test('each service knows at once the admin keys that another one has issued an
   t.equal(dataOf(await script.post('/admin/tables', { name: 'cats', label: '', fields })).name, 'cats')
   t.match(dataOf(await client(first, bearer(key)).get('/admin/tables')), [{ name: 'cats' }])
   expectError(t, await script.get('/admin/tokens'), 403, 'ADMIN_KEY_NOT_ALLOWED')
+  await second.adminKeys.flush()
+  const uses = { sql: 'SELECT last_used_at FROM _rowhouse_admin_keys', params: [] }
+  t.match(await first.database.read(uses), [{ last_used_at: Number }])
   dataOf(await other.delete(`/admin/keys/${id}`))
   expectError(t, await client(first, bearer(key)).get('/admin/tables'), 401, 'INVALID_ADMIN_KEY')
   expectError(t, await script.get('/admin/tables'), 401, 'INVALID_ADMIN_KEY')

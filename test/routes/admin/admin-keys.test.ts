@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { ADMIN_SCOPES, type AdminKey } from '../../../schemas/admin-key.ts'
 import { auditSince } from '../../audit.ts'
@@ -32,8 +31,7 @@ t.test('POST returns the secret, and no later response does', async (t) => {
   t.strictSame(others, { name: 'CI', scopes: ['tables:read', 'tables:write'], expiresAt: null })
   t.notOk((await admin.get(KEYS)).body.includes(key))
   t.notOk((await admin.get(`${KEYS}/${id}`)).body.includes(key))
-  const { DATA_DIR } = app.config
-  const stored = ['rowhouse.db', 'rowhouse.db-wal'].map((name) => readFileSync(`${DATA_DIR}/${name}`, 'latin1')).join()
+  const stored = JSON.stringify(await app.database.read({ sql: 'SELECT * FROM _rowhouse_admin_keys', params: [] }))
   t.ok(stored.includes(keyPrefix), 'the prefix is stored')
   t.notOk(stored.includes(key), 'the secret is not')
 })
