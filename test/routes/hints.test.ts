@@ -121,7 +121,7 @@ t.test('a table that a token cannot find points to the tables that it can use', 
 })
 
 t.test('a token at a route of administrators gets a hint that tokens are for /data', async (t) => {
-  const hint = 'Tokens are accepted under /data only. Log in: POST /auth/login.'
+  const hint = 'Tokens are accepted under /data only, and admin keys under /admin only. Log in: POST /auth/login.'
   for (const url of ['/admin/tables', '/auth/me']) {
     const response = await token.get(url)
     expectError(t, response, 401, 'AUTHENTICATION_REQUIRED')
