@@ -40,6 +40,13 @@ export const registerTables = async (address: string, tables: readonly string[])
   return { session, ids, token: issued.data.token }
 }
 
+export const createRole = (address: string, session: Record<string, string>, role: object) =>
+  post(`${address}/admin/roles`, session, role)
+
+/** Issues a token and returns it. */
+export const issueKey = async (address: string, session: Record<string, string>, key: object) =>
+  (await post(`${address}/admin/tokens`, session, key)).data.token
+
 /** Returns the body of a GET with a token, as text. */
 export const readText = async (url: string, token: string) =>
   (await assertSuccess(await fetch(url, { headers: { authorization: `Bearer ${token}` } }))).text()

@@ -36,7 +36,7 @@ export interface Generator {
   prepare(requests: Requests, directory: string): (amount: Amount) => Promise<LoadResult>
 }
 
-export const headersOf = (token: string, { body }: HttpRequest): Record<string, string> => ({
-  authorization: `Bearer ${token}`,
+export const headersOf = (token: string, { body, token: own = token }: HttpRequest): Record<string, string> => ({
+  authorization: `Bearer ${own}`,
   ...(body !== undefined && { 'content-type': 'application/json' })
 })

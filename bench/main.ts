@@ -13,6 +13,7 @@ import { runLogins } from './experiments/logins.ts'
 import { runMetrics } from './experiments/metrics.ts'
 import { runQueries } from './experiments/queries.ts'
 import { runRestore } from './experiments/restore.ts'
+import { runRules } from './experiments/rules.ts'
 import { runSearch } from './experiments/search.ts'
 import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
@@ -31,6 +32,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   search: { title: 'Search', run: runSearch },
   'search-index': { title: 'Search with an index', run: runSearchIndex },
   query: { title: 'Queries', run: runQueries },
+  rules: { title: 'Rules of roles', run: runRules },
   aggregate: { title: 'Aggregates', run: runAggregate },
   batch: { title: 'Batches', run: runBatches },
   logins: { title: '50 concurrent logins', run: runLogins },

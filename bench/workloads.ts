@@ -2,6 +2,8 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
   readonly body?: string
+  /** Instead of the token of the load. */
+  readonly token?: string
 }
 
 export interface Workload {

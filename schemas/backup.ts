@@ -69,7 +69,7 @@ export const RestoreQuerySchema = Type.Object(
         enum: ['access'],
         examples: ['access'],
         description:
-          'Takes the administrators and tokens of the backup, too. All sessions end, all tokens are switched off, and all admin keys are deleted. No admin key can send this.'
+          'Takes the administrators, tokens and roles of the backup, too. All sessions end, all tokens are switched off, and all admin keys are deleted. No admin key can send this.'
       })
     )
   },

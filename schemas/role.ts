@@ -83,7 +83,7 @@ const GrantFieldsSchema = Type.Object(
       'state',
       'total'
     ]),
-    write: names('The fields that the key can set, also fields that it cannot read. Without it: all fields.', [
+    write: names('The fields that the key can set, also fields that it cannot read. Without it: all fields that it can read.', [
       'state',
       'note'
     ])

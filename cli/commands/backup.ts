@@ -84,7 +84,7 @@ export const addBackupCommands = (program: Command, terminal: Terminal) => {
     .argument('<BACKUP>', 'the name of a backup, or the path of a file that was downloaded')
     .option(
       '--include-access',
-      'also take its administrators and tokens; ends all sessions, switches all tokens off, deletes all admin keys'
+      'also take its administrators, tokens and roles; ends all sessions, switches all tokens off, deletes all admin keys'
     )
     .action(restoreBackup(terminal))
 }

@@ -9,15 +9,15 @@ declare module 'fastify' {
   }
 }
 
-/** The credentials of the routes that use tables, tokens, admin keys or settings in memory. */
+/** The credentials of the routes that use what the service has in memory: see `changesMemory`. */
 const NEED_MEMORY: ReadonlySet<Credential | undefined> = new Set(['token', 'session', 'administrator'])
 
 /** After this time, tables and tokens are compared again: a token may have been revoked while the body arrived. */
 const SLOW_BODY_MS = 250
 
 /**
- * Several services may serve one cluster. Before each request that needs a credential, this service reloads tables, tokens and
- * settings if another one has changed them. For a file there is nothing to do.
+ * Several services may serve one cluster. Before each request that needs a credential, this service reloads what it has in
+ * memory if another one has changed it. For a file there is nothing to do.
  */
 export default fp(
   async (fastify) => {

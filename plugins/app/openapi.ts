@@ -116,12 +116,12 @@ const withDeclarations = (schema: FastifySchema | undefined, route: RouteOptions
   if (schema?.operationId === undefined) return { hide: true }
   const withRetries = route.config?.takesRetryKey ? withRetryHeaders(schema) : schema
   const complete = route.config?.takesGzip ? withHeaders(withRetries, GzipHeadersSchema) : withRetries
-  const { credential, scope } = route.config ?? {}
+  const scope = route.config?.scope
   return {
     ...complete,
-    [CREDENTIAL_KEY]: credential,
+    [CREDENTIAL_KEY]: route.config?.credential,
     [CODES_KEY]: declaredErrors(route),
-    ...(credential === 'administrator' && scope && { [SCOPE_KEY]: scope })
+    ...(scope && { [SCOPE_KEY]: scope })
   }
 }
 

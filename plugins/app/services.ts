@@ -14,7 +14,7 @@ import { type AuditRead, createReadAudit } from '../../services/audit/read-audit
 import type { RestoreReload } from '../../services/backups/backups.ts'
 import { createReadiness, type Readiness } from '../../services/engine/readiness.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
-import { type AccessOf, createAccessOf } from '../../services/records/access/access.ts'
+import { type AccessOf, createAccessOf } from '../../services/records/access/access-of.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
@@ -129,7 +129,10 @@ const logInvalidSetting =
 const logClosedGrant =
   ({ log }: FastifyInstance) =>
   ({ name: role }: LiveRole, { name: table }: RegisteredTable, reason: string) =>
-    log.warn({ role, table, reason }, 'A grant of the role opens nothing in the table.')
+    log.warn(
+      { role, table, reason },
+      'A grant of the role opens nothing in the table, at least for one token. GET /data/_me of a token says more.'
+    )
 
 /** Returns a function that logs only its first call: a full disk must not fill with log lines. */
 const logOnce = ({ log }: FastifyInstance) => {

@@ -94,7 +94,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Restore a backup',
         description:
-          'Replaces all tables by those of the backup, in one step, while reads go on. Changes get 503 until this is done. The present administrators, sessions, tokens, admin keys, settings and the audit stay. First the backup is checked, and the present state is backed up. It goes on if the client disconnects.',
+          'Replaces all tables by those of the backup, in one step, while reads go on. Changes get 503 until this is done. The present administrators, sessions, roles, tokens, admin keys, settings and the audit stay. First the backup is checked, and the present state is backed up. It goes on if the client disconnects.',
         params: BackupParamsSchema,
         querystring: RestoreQuerySchema,
         response: { 200: RestoreResultEnvelope }

@@ -68,7 +68,7 @@ export interface Upgrade {
 
 export interface RestoreOptions {
   /**
-   * true: the administrators and tokens of the backup replace the present ones, all sessions end, all tokens are inactive,
+   * true: the administrators, tokens and roles of the backup replace the present ones, all sessions end, all tokens are inactive,
    * and all admin keys are deleted.
    */
   readonly includesAccess: boolean

@@ -54,7 +54,7 @@ export const changedInBatch = () =>
 export const rowNotAllowed = () =>
   new DomainError(
     'ROW_NOT_ALLOWED',
-    'The role of the key does not permit a record with these values. Nothing was changed.',
+    'The role of the token does not permit a record with these values. Nothing was changed.',
     {
       hint: 'An administrator can change the role: PUT /admin/roles/:id.'
     }

@@ -16,3 +16,40 @@ export const checkClaims = (claims: Readonly<Record<string, unknown>>) => {
   const message = `'${excerpt(name)}' must be a text of at most ${MAX_TEXT} characters, an integer within ±(2^53−1), or a list of at most ${MAX_CLAIM_VALUES} of them.`
   throw invalid([{ path: `/claims${pointer(name)}`, code: 'type', message }], 'Send a larger integer as text.')
 }
+
+const claimName = (value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const entries = Object.entries(value)
+  const [name, claim] = entries[0] ?? []
+  return entries.length === 1 && name === '$claim' && typeof claim === 'string' ? claim : undefined
+}
+
+/** Replaces each `{ "$claim": "name" }` by the value of the claim. Adds the names of missing ones to `missing`. */
+export const withClaims = (
+  value: unknown,
+  claims: Readonly<Record<string, unknown>>,
+  missing: Set<string>
+): unknown => {
+  const name = claimName(value)
+  if (name !== undefined) {
+    if (Object.hasOwn(claims, name)) return claims[name]
+    missing.add(name)
+    return undefined
+  }
+  if (Array.isArray(value)) return value.map((item) => withClaims(item, claims, missing))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withClaims(item, claims, missing)]))
+}
+
+/** Whether the value, or one of a list, stands for a claim. */
+export const hasReference = (value: unknown): boolean =>
+  claimName(value) !== undefined || (Array.isArray(value) && value.some((item) => claimName(item) !== undefined))
+
+/** Returns the rule with `isNull` instead of each condition that compares a claim, so that its field is still checked. */
+export const withoutClaims = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutClaims)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => (hasReference(item) ? ['isNull', true] : [key, withoutClaims(item)]))
+  )
+}

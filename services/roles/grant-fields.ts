@@ -1,5 +1,4 @@
 import type { Grant } from '../../schemas/role.ts'
-import { isJsonObject } from '../model/json-object.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 
@@ -20,7 +19,16 @@ const parentOf = ({ structure }: RegisteredTable, fields: string, findTable: Fie
   return parent?.structure ? parent : undefined
 }
 
-const mapVia = (via: object, table: RegisteredTable, names: FieldNames) =>
+/** The form of a rule was checked before it was stored. */
+interface Rule {
+  readonly where?: object
+  readonly via?: Readonly<Record<string, Rule>>
+  readonly all?: readonly Rule[]
+  readonly any?: readonly Rule[]
+  readonly none?: readonly Rule[]
+}
+
+const mapVia = (via: Readonly<Record<string, Rule>>, table: RegisteredTable, names: FieldNames) =>
   Object.fromEntries(
     Object.entries(via).map(([fields, rule]) => {
       const parent = parentOf(table, fields, names.findTable)
@@ -29,15 +37,14 @@ const mapVia = (via: object, table: RegisteredTable, names: FieldNames) =>
     })
   )
 
-const mapRule = (rule: unknown, table: RegisteredTable, names: FieldNames): unknown => {
-  if (!isJsonObject(rule)) return rule
-  const parts = Object.entries(rule).map(([part, value]) => {
-    if (Array.isArray(value)) return [part, value.map((item) => mapRule(item, table, names))]
-    if (!isJsonObject(value)) return [part, value]
-    if (part === 'via') return [part, mapVia(value, table, names)]
-    return [part, part === 'where' ? withKeys(value, (field) => names.nameOf(table, field)) : value]
-  })
-  return Object.fromEntries(parts)
+const mapRule = (rule: Rule, table: RegisteredTable, names: FieldNames): Rule => {
+  const { where, via, ...lists } = rule
+  const mapped = Object.entries(lists).map(([part, list]) => [part, list.map((item) => mapRule(item, table, names))])
+  return {
+    ...(where && { where: withKeys(where, (field) => names.nameOf(table, field)) }),
+    ...(via && { via: mapVia(via, table, names) }),
+    ...Object.fromEntries(mapped)
+  }
 }
 
 /** Returns the grant with other names of fields, as it applies to this table. */
@@ -46,7 +53,7 @@ export const mapFields = (grant: Grant, table: RegisteredTable, names: FieldName
   const rename = (field: string) => names.nameOf(table, field)
   return {
     ...grant,
-    ...(rows && { rows: mapRule(rows, table, names) as Grant['rows'] & object }),
+    ...(rows && { rows: { ...mapRule(rows, table, names) } }),
     ...(fields && {
       fields: {
         ...(fields.read && { read: fields.read.map(rename) }),

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Grant } from '../../schemas/role.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
@@ -5,25 +6,28 @@ import type { Scope } from '../model/scope.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 import type { VisibleFields } from '../model/visible-fields.ts'
 import { type Limits, type LimitsOf, openLimited } from '../records/access/opened.ts'
-import { ClosedGrant, compileLimits } from './limits.ts'
+import { ClosedGrant, compileGrant } from './limits.ts'
 import type { LiveRole } from './roles.ts'
 
 interface KeyRightsOptions {
   readonly findRole: (id: number) => LiveRole | undefined
   /** Returns the registered table of this name, ignoring case. */
   readonly findTable: (name: string) => Registration | undefined
-  /** Called once for each version of a role and a table that the role cannot open. */
+  /** Called once for each version of a role and a table in which a grant opens nothing, at least for one token. */
   readonly onClosed: (role: LiveRole, table: RegisteredTable, reason: string) => void
 }
 
 /** A compiled grant, or why it opens nothing. */
-type Compiled = { readonly limits: Limits } | { readonly limits: null; readonly reason: ClosedGrant }
+type Compiled = Limits | ClosedGrant
 
 const ACTIONS: readonly TableAction[] = ['read', 'create', 'update', 'delete', 'schema']
 
+/** Tokens whose compiled grants are cached. */
+const MAX_TOKENS = 2000
+
 /** Creates the functions that find out what the role of a key opens. */
 export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOptions) => {
-  const compiled = new WeakMap<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>>()
+  const compiled = new LRUCache<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>>({ max: MAX_TOKENS })
   const reported = new WeakMap<LiveRole, WeakSet<RegisteredTable>>()
 
   const report = (role: LiveRole, table: RegisteredTable, { message }: ClosedGrant) => {
@@ -34,17 +38,8 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     onClosed(role, table, message)
   }
 
-  const compile = (grant: Grant, { claims }: KeyRole, table: RegisteredTable): Compiled => {
-    try {
-      return { limits: compileLimits(grant, table, { claims, findTable }) }
-    } catch (error) {
-      if (error instanceof ClosedGrant) return { limits: null, reason: error }
-      throw error
-    }
-  }
-
-  const isCurrent = ({ limits }: Compiled) =>
-    limits?.parents.every((parent) => findTable(parent.name) === parent) ?? true
+  const isCurrent = (compiled: Compiled) =>
+    compiled instanceof ClosedGrant || compiled.parents.every((parent) => findTable(parent.name) === parent)
 
   const cacheOf = (key: KeyRole, table: RegisteredTable) => {
     const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>()
@@ -62,17 +57,21 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     const cache = cacheOf(key, table)
     const known = cache.get(grant)
     if (known && isCurrent(known)) return known
-    const made = compile(grant, key, table)
+    const made = compileGrant(grant, table, { claims: key.claims, findTable })
     cache.set(grant, made)
-    if (made.limits === null) report(role, table, made.reason)
+    if (made instanceof ClosedGrant) report(role, table, made)
     return made
   }
 
-  const limitsOf: LimitsOf = (key, action, table) => compiledFor(key, action, table)?.limits ?? null
+  const limitsOf: LimitsOf = (key, action, table) => {
+    const found = compiledFor(key, action, table)
+    return found === undefined || found instanceof ClosedGrant ? null : found
+  }
 
   const allows = (key: KeyRole, action: TableAction, name: string): boolean => {
     const table = findTable(name)
     if (table?.structure && !table.isOutdated) return limitsOf(key, action, table) !== null
+    // A table that does not exist yet has no fields to check.
     return findRole(key.id)?.index.find(action, name, false) !== undefined
   }
 
@@ -93,7 +92,7 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     }
   }
 
-  /** Returns the role of a key in the form of permissions. */
+  /** Returns what the role opens for the token. */
   const scopeOf = (key: KeyRole): Scope => ({
     reaches: (table) => ACTIONS.some((action) => allows(key, action, table)),
     grants: (action) => findRole(key.id)?.index.grants(action) ?? false,
@@ -101,14 +100,9 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     fieldsOf: (table) => fieldsOf(key, table)
   })
 
-  /** Returns why a grant of the role opens nothing in the table; null if each opens something, or if the role has none. */
-  const closedBy = (key: KeyRole, table: RegisteredTable): ClosedGrant | null => {
-    for (const action of ACTIONS) {
-      const found = compiledFor(key, action, table)
-      if (found?.limits === null) return found.reason
-    }
-    return null
-  }
+  /** Returns why a grant of the role opens nothing in the table. undefined: each opens something, or the role has none. */
+  const closedBy = (key: KeyRole, table: RegisteredTable): ClosedGrant | undefined =>
+    ACTIONS.map((action) => compiledFor(key, action, table)).find((found) => found instanceof ClosedGrant)
 
   return { limitsOf, scopeOf, closedBy }
 }

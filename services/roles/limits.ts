@@ -1,6 +1,6 @@
-import { type Claims, type Grant, MAX_VIA_DEPTH } from '../../schemas/role.ts'
+import type { Claims, Grant } from '../../schemas/role.ts'
 import type { ForeignKey } from '../../schemas/table.ts'
-import { DomainError, excerpt } from '../model/errors.ts'
+import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
@@ -9,9 +9,9 @@ import type { Limits } from '../records/access/opened.ts'
 import { type ComparedColumns, type Parent, readRule } from '../records/read/filter.ts'
 import type { Condition, RowRule } from '../sql/conditions.ts'
 import type { Assignment } from '../sql/records.ts'
-import { withClaims } from './grants.ts'
+import { withClaims } from './claims.ts'
 
-const MISFIT = 'A claim has not the type of its field, or the role needs a field that the table does not have.'
+const MISFIT = 'A claim does not have the type of its field, or the role needs a field that the table does not have.'
 
 /** Why a grant opens nothing in a table, as a sentence for administrators. */
 export class ClosedGrant extends Error {
@@ -26,7 +26,7 @@ export class ClosedGrant extends Error {
 }
 
 const missingClaims = (names: readonly string[]) => {
-  const message = `The key has no claim ${names.map((name) => `'${excerpt(name)}'`).join(', ')}.`
+  const message = `The token has no claim ${names.map((name) => `'${excerpt(name)}'`).join(', ')}.`
   return new ClosedGrant(message, message)
 }
 
@@ -72,8 +72,8 @@ const foreignKeyOf = ({ structure }: RegisteredTable, fields: string) => {
   return keys[0]
 }
 
-/** Compiles a grant. @throws ClosedGrant if it opens nothing in the table for these claims */
-export const compileLimits = (
+/** @throws ClosedGrant or VALIDATION_FAILED if the grant opens nothing in the table for these claims */
+const compile = (
   { rows, fields = {}, presets = {} }: Grant,
   table: RegisteredTable,
   { claims, findTable }: LimitsOptions
@@ -84,39 +84,24 @@ export const compileLimits = (
   if (missing.size > 0) throw missingClaims([...missing])
   const parents = new Set<RegisteredTable>()
 
-  const comparedIn = (name: string, { structure }: RegisteredTable, depth: number): ComparedColumns => ({
+  const comparedIn = (name: string, owner: RegisteredTable, depth: number): ComparedColumns => ({
     table: { name },
     integers: 'auto',
-    columns: new Map(structure.columns.map((column) => [column.name, column])),
-    findParent: (foreignKey) => parentOf(table, foreignKey, depth)
+    columns: new Map(owner.structure.columns.map((column) => [column.name, column])),
+    findParent: (foreignKey) => parentOf(owner, foreignKey, depth)
   })
 
   const parentOf = (child: RegisteredTable, foreignKey: string, depth: number): Parent | undefined => {
-    if (depth === MAX_VIA_DEPTH) throw new ClosedGrant(`\`via\` has more than ${MAX_VIA_DEPTH} steps.`)
     const key = foreignKeyOf(child, foreignKey)
     const parent = key && findTable(key.table)
     if (!key || !parent?.structure || parent.isOutdated) return undefined
     parents.add(parent)
-    return { key, compared: comparedOfParent(parent, depth + 1) }
-  }
-
-  const comparedOfParent = (parent: RegisteredTable, depth: number): ComparedColumns => ({
-    ...comparedIn(`${ALIAS}_${depth}`, parent, depth),
-    findParent: (foreignKey) => parentOf(parent, foreignKey, depth)
-  })
-
-  const compileRule = (name: string): Condition => {
-    try {
-      return readRule(comparedIn(name, table, 0), rule)
-    } catch (error) {
-      if (error instanceof DomainError) throw new ClosedGrant(error.message)
-      throw error
-    }
+    return { key, compared: comparedIn(`${ALIAS}_${depth + 1}`, parent, depth + 1) }
   }
 
   const conditions = new Map<string, Condition>()
   const rowRule: RowRule = ({ name }) => {
-    const known = conditions.get(name) ?? compileRule(name)
+    const known = conditions.get(name) ?? readRule(comparedIn(name, table, 0), rule)
     conditions.set(name, known)
     return known
   }
@@ -127,5 +112,14 @@ export const compileLimits = (
     writable: writableOf(table, fields.write),
     presets: values.map(([name, value]) => presetOf(table, name, value)),
     parents: [...parents]
+  }
+}
+
+/** Compiles a grant. A rule that cannot be compiled opens nothing. */
+export const compileGrant = (grant: Grant, table: RegisteredTable, options: LimitsOptions): Limits | ClosedGrant => {
+  try {
+    return compile(grant, table, options)
+  } catch (error) {
+    return error instanceof ClosedGrant ? error : new ClosedGrant((error as Error).message)
   }
 }

@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Grant } from '../../schemas/role.ts'
+import type { TableAction } from '../model/actions.ts'
 import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import type { RoleNames } from '../tables/changes/renames.ts'
-import { mapFields, namedFields } from './grant-fields.ts'
-import { EVERY_TABLE, hasClaim, withoutClaims } from './grants.ts'
-import { ClosedGrant, compileLimits } from './limits.ts'
-import type { RoleService } from './roles.ts'
+import { hasReference, withoutClaims } from './claims.ts'
+import { mapFields, type NamedField, namedFields } from './grant-fields.ts'
+import { EVERY_TABLE } from './grants.ts'
+import { ClosedGrant, compileGrant } from './limits.ts'
+import type { LiveRole, RoleService } from './roles.ts'
 
 interface RoleNamesOptions {
   readonly roles: Pick<RoleService, 'list' | 'rewrite'>
@@ -26,9 +28,15 @@ const hasField = ({ structure }: RegisteredTable, field: string) =>
 export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOptions) => {
   const isReadable = (table: Registration | undefined): table is RegisteredTable => Boolean(table?.structure)
 
-  /** Returns the registered tables to which a grant applies. */
-  const tablesOf = ({ tables }: Grant): readonly RegisteredTable[] =>
-    (tables.includes(EVERY_TABLE) ? allTables() : tables.map(findTable)).filter(isReadable)
+  /** Returns the registered tables to which a grant of a role applies, for at least one of its actions. */
+  const tablesOf = (grant: Grant, { index }: LiveRole): readonly RegisteredTable[] => {
+    const named = grant.tables.includes(EVERY_TABLE) ? allTables() : grant.tables.map(findTable)
+    return named
+      .filter(isReadable)
+      .filter(({ name, structure }) =>
+        grant.actions.some((action) => index.find(action as TableAction, name, structure.isView) === grant)
+      )
+  }
 
   const renameTable: RoleNames['renameTable'] = (table, to) =>
     roles.rewrite((grant) => [{ ...grant, tables: grant.tables.map((name) => (isSame(name, table.name) ? to : name)) }])
@@ -53,18 +61,23 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
   const renameField: RoleNames['renameField'] = (table, column, to) =>
     roles.rewrite((grant) => withNewName(grant, table, column, to))
 
-  const needs = (grant: Grant, table: RegisteredTable, column: Column | null) =>
-    tablesOf(grant).some((own) =>
-      namedFields(grant, own, findTable).some(
-        (named) => named.table === table && (column ? isSame(named.field, column.name) : own !== table)
+  /** Returns the names of the roles of which a grant, as it applies to one of its tables, names such a field. */
+  const rolesNaming = (isNamed: (named: NamedField, own: RegisteredTable) => boolean) => {
+    const isUsing = (role: LiveRole) =>
+      role.grants.some((grant) =>
+        tablesOf(grant, role).some((own) => namedFields(grant, own, findTable).some((named) => isNamed(named, own)))
       )
-    )
-
-  const needing: RoleNames['needing'] = (table, column) =>
-    roles
+    return roles
       .list()
-      .filter(({ grants }) => grants.some((grant) => needs(grant, table, column)))
+      .filter(isUsing)
       .map(({ name }) => name)
+  }
+
+  const rolesUsing: RoleNames['rolesUsing'] = (table, column) =>
+    rolesNaming((named) => named.table === table && isSame(named.field, column.name))
+
+  const rolesFollowingTo: RoleNames['rolesFollowingTo'] = (table) =>
+    rolesNaming((named, own) => named.table === table && own !== table)
 
   /** Returns why a grant opens nothing in a table, whatever the claims are. */
   const misfitsOf = (grant: Grant, table: RegisteredTable): readonly string[] => {
@@ -75,15 +88,12 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
     const known = {
       ...grant,
       ...(rows && { rows: withoutClaims(rows) as typeof rows }),
-      ...(presets && { presets: Object.fromEntries(Object.entries(presets).filter(([, value]) => !hasClaim(value))) })
+      ...(presets && {
+        presets: Object.fromEntries(Object.entries(presets).filter(([, value]) => !hasReference(value)))
+      })
     }
-    try {
-      compileLimits(known, table, { claims: {}, findTable })
-      return []
-    } catch (error) {
-      if (error instanceof ClosedGrant) return [`In the table '${table.name}': ${error.message}`]
-      throw error
-    }
+    const compiled = compileGrant(known, table, { claims: {}, findTable })
+    return compiled instanceof ClosedGrant ? [`In the table '${table.name}': ${compiled.message}`] : []
   }
 
   /** Returns a sentence for each table that a grant names and that is not registered, or in which it opens nothing. */
@@ -102,5 +112,5 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
     return [...new Set(warnings)]
   }
 
-  return { renameTable, renameField, needing, warningsOf }
+  return { renameTable, renameField, rolesUsing, rolesFollowingTo, warningsOf }
 }

@@ -32,10 +32,12 @@ const roleInUse = ({ name }: LiveRole) =>
     hint: 'Revoke these tokens, or give them another role.'
   })
 
-/** Returns no grants for an invalid text, which only another program can have written: then the role opens nothing. */
+/** Returns no grants for text that is not JSON of grants, which only another program can have written: then the role opens nothing. */
 const readGrants = (text: string): readonly Grant[] => {
   try {
-    return JSON.parse(text) as readonly Grant[]
+    const grants: unknown = JSON.parse(text)
+    checkGrants(grants as readonly Grant[])
+    return grants as readonly Grant[]
   } catch {
     return []
   }

@@ -59,6 +59,8 @@ export type ReturnedState = 'nothing' | 'changed' | 'final'
  * Limits of the cached texts of an access, and of their characters. Each set of fields in a request, and each order of them,
  * has a text of its own.
  */
+export type SqlTexts = LRUCache<string, string>
+
 const TEXT_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (text: string) => text.length }
 
 /** The text of a record that is too wide to be made on the event loop. A record's JSON is never empty. */
@@ -155,6 +157,16 @@ const incrementOf = (before: string) => ({
     AND (typeof(${before} + ?) = 'integer' OR typeof(${before}) = 'real' OR typeof(?) = 'real')`
 })
 
+interface StatementOptions {
+  readonly dialect: Dialect
+  /** The condition of the records that can be read and changed. Its parameters follow those of each key. null: all. */
+  readonly rows: Condition | null
+  /** The composed texts. Statements of the same records, fields and rules may share them, whatever their values are. */
+  readonly texts: SqlTexts
+}
+
+export const createSqlTexts = (): SqlTexts => new LRUCache(TEXT_CACHE)
+
 /**
  * The statements for records of a table. `text`: the expression for a record as JSON text. `rows`: the condition of the
  * records that can be read and changed. Its parameters follow those of each key.
@@ -163,10 +175,8 @@ const incrementOf = (before: string) => ({
 export const recordStatements = (
   table: RegisteredTable,
   { text: json, width }: RecordText,
-  dialect: Dialect,
-  rows: Condition | null
+  { dialect, rows, texts }: StatementOptions
 ) => {
-  const texts = new LRUCache<string, string>(TEXT_CACHE)
   const cached = (kind: string, names: readonly string[], compose: () => string) => {
     const shape = `${kind}\0${names.join('\0')}`
     const known = texts.get(shape)
@@ -183,7 +193,7 @@ export const recordStatements = (
   const updateOf = (changed: readonly string[]) => `UPDATE${orAbortUpdate(table, changed)} ${name}`
   const timestamp = timestampUpdate(table)
   const returning = (sql: string) => `${sql} RETURNING ${json} AS record`
-  const removeSql = `DELETE FROM ${name} WHERE ${match}`
+  const removeSql = cached('delete', [], () => `DELETE FROM ${name} WHERE ${match}`)
 
   /** Checks that a new or changed record is one of `rows`. */
   const rowChecks = (row: () => RowCondition): Unit<Param> => (rows ? [checkRow(table, rows, row())] : [])
@@ -193,9 +203,13 @@ export const recordStatements = (
   /** Nothing keeps the key of an SQL view unique. */
   const firstRow = table.structure.isView ? ' LIMIT 1' : ''
 
-  const select = (expression: string, expressionOnLoop = expression) => {
-    const byIndex = `SELECT ${expressionOnLoop} FROM ${name} WHERE ${match}`
-    const byScan = `SELECT ${expression} FROM ${name} WHERE ${guardedMatch}${firstRow}`
+  const select = (kind: string, expression: string, expressionOnLoop = expression) => {
+    const byIndex = cached(`${kind} by index`, [], () => `SELECT ${expressionOnLoop} FROM ${name} WHERE ${match}`)
+    const byScan = cached(
+      `${kind} by scan`,
+      [],
+      () => `SELECT ${expression} FROM ${name} WHERE ${guardedMatch}${firstRow}`
+    )
     return (key: readonly SqlValue[], isScan = false): Statement => ({ sql: isScan ? byScan : byIndex, params: key })
   }
 
@@ -383,10 +397,11 @@ export const recordStatements = (
     match,
     /** Selects the `record`. On the event loop it is `TOO_WIDE` if its text would be too long. */
     read: select(
+      'read',
       `${json} AS record`,
       `CASE WHEN ${width} <= ${MAX_BYTES_ON_LOOP} THEN ${json} ELSE '${TOO_WIDE}' END AS record`
     ),
-    exists: select('1'),
+    exists: select('find', '1'),
     remove,
     insert,
     insertOrIgnore,

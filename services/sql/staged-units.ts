@@ -181,7 +181,8 @@ const columnsOf = ({ structure, inserted, on, rows }: StorePlan): readonly Stage
  * Returns the units that store staged records. A unit has, in an upsert, a check of the unique keys that OR ABORT does not
  * protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and `progress`. Not one INSERT
  * with ON CONFLICT, which would not report how many records were created. The unit fails if it changes and inserts fewer
- * records than the range has, because a trigger skips one. At its end it checks that all of them are `rows`.
+ * records than the range has, because a trigger skips one. A rule of the caller adds two checks: first, that no key is that of a record outside,
+ * and last, that each stored record is one that the caller can read and change.
  */
 export const storeStaged = (plan: StorePlan, readRange: ReadRange): StagedUnits => {
   const { table, updated, on, setsUpdatedAt } = plan

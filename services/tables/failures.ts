@@ -109,8 +109,7 @@ export const structureInUse = (message: string, hint?: string) => new DomainErro
 export const assertNotNeeded = (roles: readonly string[], name: string) => {
   if (roles.length === 0) return
   const quoted = roles.map((role) => `'${excerpt(role)}'`).join(', ')
-  const message = `${roles.length === 1 ? 'The role' : 'The roles'} ${quoted} ${roles.length === 1 ? 'needs' : 'need'} '${name}'.`
-  throw structureInUse(message, 'Change the grants first: PUT /admin/roles/:id.')
+  throw structureInUse(`Roles need '${name}': ${quoted}.`, 'Change the grants first: PUT /admin/roles/:id.')
 }
 
 /** Objects in a message. The details have all of them. */

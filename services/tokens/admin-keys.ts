@@ -37,7 +37,7 @@ export const adminKeyOf = (header: string | undefined): string | undefined => {
 
 const invalidAdminKey = () =>
   new DomainError('INVALID_ADMIN_KEY', 'The admin key is malformed, unknown or expired.', {
-    hint: 'An administrator issues keys with POST /admin/keys. GET /admin/keys lists those that are valid.'
+    hint: 'An administrator issues keys with POST /admin/keys. GET /admin/keys lists the keys, with the time at which each expires.'
   })
 
 const adminKeyNotFound = (id: number) => new DomainError('ADMIN_KEY_NOT_FOUND', `There is no admin key with id ${id}.`)

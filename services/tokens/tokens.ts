@@ -5,6 +5,7 @@ import { type Database, UnexpectedChanges } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
+import { isJsonObject } from '../model/json-object.ts'
 import { foldName } from '../model/names.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
@@ -68,15 +69,18 @@ const readPermissions = (text: string) => {
   }
 }
 
-/** Claims that are no JSON, which only another program can have written, are missing: rules that need one open nothing. */
-const readRole = ({ role_id, claims }: Row): KeyRole | null => {
-  if (role_id === null) return null
+/** Returns no claims for text that is not a JSON object, which only another program can have written: then rules open nothing. */
+const readClaims = (text: string): Claims => {
   try {
-    return { id: role_id as number, claims: JSON.parse(claims as string) }
+    const claims: unknown = JSON.parse(text)
+    return isJsonObject(claims) ? (claims as Claims) : {}
   } catch {
-    return { id: role_id as number, claims: {} }
+    return {}
   }
 }
+
+const readRole = ({ role_id, claims }: Row): KeyRole | null =>
+  role_id === null ? null : { id: role_id as number, claims: readClaims(claims as string) }
 
 const NO_PERMISSIONS = { tables: [], actions: [] }
 
@@ -146,7 +150,7 @@ const checkRoleOrPermissions = (roleId: number | null, { permissions, claims = {
   checkClaims(claims)
   if (roleId !== null && permissions && hasPermissions(permissions)) {
     const message = "A token has a 'role' or 'permissions', not both."
-    throw invalid([{ path: '/permissions', code: 'conflict', message }])
+    throw invalid([{ path: '/permissions', code: 'conflict', message }], "Send 'role': null to give it permissions.")
   }
   if (roleId !== null || Object.keys(claims).length === 0) return
   throw invalid([{ path: '/claims', code: 'conflict', message: "'claims' are for a token with a 'role'." }])
@@ -203,7 +207,10 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   const roleIdOf = (name: string): number => {
     const role = roles.findByName(name)
     if (role) return role.id
-    throw invalid([{ path: '/role', code: 'unknown', message: `There is no role '${excerpt(name)}'.` }])
+    throw invalid(
+      [{ path: '/role', code: 'unknown', message: `There is no role '${excerpt(name)}'.` }],
+      'GET /admin/roles lists the roles.'
+    )
   }
 
   /** Returns the number of tokens with a role. */
@@ -253,11 +260,13 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     const token = find(id)
     const roleId = changes.role == null ? changes.role : roleIdOf(changes.role)
     const after = roleId === undefined ? (token.role?.id ?? null) : roleId
-    checkRoleOrPermissions(after, { permissions: token.permissions, ...changes })
+    // A role replaces the permissions, and null the role with its claims.
+    const replaced = { ...(roleId === null && { claims: {} }), ...(roleId && { permissions: NO_PERMISSIONS }) }
+    checkRoleOrPermissions(after, { permissions: token.permissions, ...replaced, ...changes })
     const summary = { ...summaryOf(changes), permissions: changes.permissions, role: changes.role }
     const now = clock()
     const [updated] = await commit(token, [
-      updateToken(id, { ...changes, ...(roleId === null && { claims: {} }), roleId }, now),
+      updateToken(id, { ...replaced, ...changes, roleId }, now),
       auditRow(caller, now, { action: 'token.change', target: token.name, targetId: id, summary })
     ])
     cache(updated?.rows[0] as Row)

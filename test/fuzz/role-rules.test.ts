@@ -27,6 +27,8 @@ interface Rule {
 const isClaim = (value: unknown): boolean =>
   typeof value === 'string' || Number.isSafeInteger(value) || (Array.isArray(value) && value.every(isClaim))
 
+const LISTS = ['all', 'any', 'none']
+
 /** Replaces operands by claims. */
 const withClaims = (value: unknown, random: Random, claims: Record<string, unknown>): unknown => {
   if (isClaim(value) && random.chance(0.5)) {
@@ -36,7 +38,11 @@ const withClaims = (value: unknown, random: Random, claims: Record<string, unkno
   }
   if (Array.isArray(value)) return value.map((item) => withClaims(item, random, claims))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withClaims(item, random, claims)]))
+  const replaced = Object.entries(value).map(([name, item]) => {
+    const isList = LISTS.includes(name) && Array.isArray(item)
+    return [name, isList ? item.map((part) => withClaims(part, random, claims)) : withClaims(item, random, claims)]
+  })
+  return Object.fromEntries(replaced)
 }
 
 const randomRule = ({ table }: Served, random: Random): Rule => {

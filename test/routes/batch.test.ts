@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../schemas/error.ts'
 import {
   asAdmin,
   asToken,
+  bearer,
   client,
   createDatabase,
   createTable,
@@ -656,6 +657,13 @@ t.test('a filter without an index reads all records, and each of its conditions 
     '/operations/0'
   )
   t.match(index, /^Create an index on 'm'/)
+
+  const grants = [{ tables: ['many'], actions: ['read', 'update'], rows: { where: { m: { gte: 0 } } } }]
+  dataOf(await admin.post('/admin/roles', { name: 'of many', grants }))
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'key', role: 'of many' }))
+  const limited = await client(app, bearer(token)).post('/data/_batch', { operations: [change({ any })] })
+  expectError(t, limited, 409, 'FILTER_NOT_INDEXED')
+  t.match(limited.json().error.message, /has many records/)
 })
 
 t.test('an operation takes its own members only', async (t) => {

@@ -12,6 +12,7 @@ const file = createDatabase(
      FOREIGN KEY (order_id, number) REFERENCES lines (order_id, number));
    CREATE TABLE doubled (id INTEGER PRIMARY KEY, owner INTEGER REFERENCES customers (id) REFERENCES orders (id));
    CREATE TABLE plain (id INTEGER PRIMARY KEY, customer_id INTEGER, code TEXT UNIQUE);
+   CREATE TABLE coded (code TEXT PRIMARY KEY, customer_id INTEGER);
    CREATE TABLE bare (id INTEGER PRIMARY KEY, title TEXT);
    CREATE VIEW totals AS SELECT id, customer_id, total FROM orders;
    INSERT INTO customers VALUES (1, 'Ann', 'north'), (2, 'Bob', 'south');
@@ -26,7 +27,7 @@ const file = createDatabase(
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const ids: Record<string, number> = {}
-for (const name of ['customers', 'orders', 'lines', 'parts', 'doubled', 'plain', 'bare', 'totals'])
+for (const name of ['customers', 'orders', 'lines', 'parts', 'doubled', 'plain', 'coded', 'bare', 'totals'])
   ids[name] = (await importTable(admin, name)).id
 
 const isOwn = { customer_id: { eq: { $claim: 'customer' } } }
@@ -206,7 +207,7 @@ t.test('a claim that is missing, or does not fit, opens nothing, and /data/_me s
   t.strictSame(tables, [])
   t.match(
     closed.find((one: { table: string }) => one.table === 'orders'),
-    { reason: "The key has no claim 'customer'." }
+    { reason: "The token has no claim 'customer'." }
   )
 
   const misfit = await newToken(role, { customer: 'Ann' })
@@ -214,13 +215,13 @@ t.test('a claim that is missing, or does not fit, opens nothing, and /data/_me s
   const reasons = dataOf(await misfit.get('/data/_me')).closed
   t.match(
     reasons.find((one: { table: string }) => one.table === 'orders'),
-    { reason: /^A claim has not the type/ }
+    { reason: /^A claim does not have the type/ }
   )
   t.notMatch(JSON.stringify(reasons), /customer_id/)
 
   const me = dataOf(await ann.get('/data/_me'))
   t.match(me, { role: role.name, claims: { customer: 1 }, permissions: { tables: [], actions: [] } })
-  t.strictSame(me.tables, ['orders', 'lines', 'parts', 'plain'])
+  t.strictSame(me.tables, ['orders', 'lines', 'parts', 'plain', 'coded'])
   t.strictSame(me.closed.map(({ table }: { readonly table: string }) => table).sort(), [
     'bare',
     'customers',
@@ -236,6 +237,51 @@ t.test('a claim can be a list', async (t) => {
   t.equal(dataOf(await key.get('/data/plain?filter={"where":{"code":{"in":["a","b"]}}}')).total, 2)
   const text = await newToken(await newRole([{ tables: ['plain'], actions: ['read'], rows }]), { customers: 1 })
   expectError(t, await text.get('/data/plain'), 403, 'ACTION_NOT_ALLOWED')
+})
+
+t.test('claims can stand in a list, and a grant without one of its fields opens nothing', async (t) => {
+  const rows = { where: { customer_id: { in: [{ $claim: 'customer' }, 9] } } }
+  const key = await newToken(
+    await newRole([
+      { tables: ['plain'], actions: ['read'], rows },
+      { tables: ['bare'], actions: ['read'], fields: { read: ['customer_id'] } }
+    ])
+  )
+  t.equal(dataOf(await key.get('/data/plain?filter={"where":{"code":{"in":["a","b"]}}}')).total, 1)
+  expectError(t, await key.get('/data/bare'), 403, 'ACTION_NOT_ALLOWED')
+  t.match(dataOf(await key.get('/data/_me')).closed, [{ table: 'bare' }])
+  dataOf(await admin.put(`/admin/tables/${ids.bare}`, { isPublished: false }))
+  t.strictSame(dataOf(await key.get('/data/_me')).closed, [])
+  dataOf(await admin.put(`/admin/tables/${ids.bare}`, { isPublished: true }))
+})
+
+t.test('records with a text as their key are imported within the rule', async (t) => {
+  const grant: Grant = { tables: ['coded'], actions: ['create'], rows: own }
+  const key = await newToken(await newRole([grant]))
+  const csv = client(app, { ...key.headers, 'content-type': 'text/csv' })
+  expectError(t, await csv.post('/data/coded/import', 'code,customer_id\na,1\nb,2\n'), 403, 'ROW_NOT_ALLOWED')
+  t.match(dataOf(await csv.post('/data/coded/import', 'code,customer_id\na,1\nb,1\n')), { created: 2 })
+})
+
+t.test('a change that returns the record keeps to the rules of both actions', async (t) => {
+  const key = await newToken(
+    await newRole([
+      { tables: ['plain'], actions: ['read'], rows: own },
+      { tables: ['plain'], actions: ['update'], rows: { where: { code: { ne: 'a' } } } }
+    ])
+  )
+  expectError(t, await key.put('/data/plain/records/2?return=record', { code: 'b' }), 404, 'RECORD_NOT_FOUND')
+  t.equal((await key.put('/data/plain/records/2', { code: 'b' })).statusCode, 200)
+  expectError(t, await key.put('/data/plain/records/1', { code: 'a' }), 404, 'RECORD_NOT_FOUND')
+})
+
+t.test('a role without fields.write lets only the fields be set that can be read', async (t) => {
+  const grant: Grant = { tables: ['orders'], actions: ['read', 'create', 'update'], fields: { read: ['state'] } }
+  const key = await newToken(await newRole([grant]))
+  const { components } = (await key.get('/data/_openapi.json')).json()
+  t.strictSame(Object.keys(components.schemas.OrdersCreate.properties), ['id', 'state'])
+  t.strictSame(Object.keys(components.schemas.OrdersUpdate.properties), ['state'])
+  expectError(t, await key.put('/data/orders/records/1', { note: 'x' }), 400, 'VALIDATION_FAILED', '/note')
 })
 
 t.test('a change of a role, or of claims, holds from the next request', async (t) => {

@@ -1,5 +1,15 @@
 import t, { type Test } from 'tap'
-import { asAdmin, asToken, createDatabase, dataOf, expectError, importTable, startApp } from '../helpers.ts'
+import {
+  asAdmin,
+  asToken,
+  bearer,
+  client,
+  createDatabase,
+  dataOf,
+  expectError,
+  importTable,
+  startApp
+} from '../helpers.ts'
 
 const numbers = (count: number) =>
   `(WITH n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ${count}) SELECT n FROM n)`
@@ -127,6 +137,11 @@ t.test('records that refer to a deleted one are read if no index finds them', as
   const hidden = await noRead.post('/data/_batch', { operations: [filtered] })
   expectError(t, hidden, 409, 'REFERENCE_NOT_INDEXED')
   t.notMatch(hidden.body, /pets/)
+  const grants = [{ tables: ['owners', 'pets'], actions: ['delete', 'read'] }]
+  dataOf(await admin.post('/admin/roles', { name: 'keeper', grants }))
+  const issued = dataOf(await admin.post('/admin/tokens', { name: 'keeper', role: 'keeper' }))
+  const limited = await client(app, bearer(issued.token)).post('/data/_batch', { operations: [filtered] })
+  t.match(limited.json().error.message, /until its records are read for each record\.$/)
 
   dataOf(await admin.post(`/admin/tables/${ids.get('pets')}/indexes`, { fields: ['owner'] }))
   await allow(

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type Caller, serviceCaller } from '../../services/model/caller.ts'
-import { createAccessOf } from '../../services/records/access/access.ts'
+import { createAccessOf } from '../../services/records/access/access-of.ts'
 import { createReadableBy } from '../../services/records/access/readable.ts'
 import { createExportService } from '../../services/records/export/export.ts'
 import { createCursors } from '../../services/records/read/cursors.ts'

@@ -16,5 +16,6 @@ export const createTokenService = ({ db, clock }: { readonly db: Database; reado
 export const noRoleNames: RoleNames = {
   renameTable: () => ({ unit: [], apply: () => {} }),
   renameField: () => ({ unit: [], apply: () => {} }),
-  needing: () => []
+  rolesUsing: () => [],
+  rolesFollowingTo: () => []
 }

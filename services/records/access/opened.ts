@@ -61,15 +61,17 @@ export const openLimited = (table: RegisteredTable, limits: readonly Limits[], r
   const presets = [...new Set(limits)].flatMap((one) => one.presets)
   const readable = (reading ? [reading] : limits).map((one) => one.readable)
   const settable = limits.map((one) => one.writable)
-  const visible = shown.filter((column) => isIn(readable, column))
-  const writable = shown.filter(
-    (column) => !column.isReadonly && isIn(settable, column) && !presets.some(([preset]) => preset === column)
+  const visible = new Set(shown.filter((column) => isIn(readable, column)))
+  const isPreset = (column: Column) => presets.some(([preset]) => preset === column)
+  // A field that the token cannot read can be set only if a grant lists it.
+  const isKnown = (column: Column) => visible.has(column) || limits.some((one) => one.writable?.has(column))
+  const writable = new Set(
+    shown.filter((column) => !column.isReadonly && isIn(settable, column) && isKnown(column) && !isPreset(column))
   )
-  const isListed = (column: Column) => limits.some((one) => one.writable?.has(column))
   return {
-    visible,
-    accepted: shown.filter((column) => visible.includes(column) || (writable.includes(column) && isListed(column))),
-    writable,
+    visible: [...visible],
+    accepted: shown.filter((column) => visible.has(column) || writable.has(column)),
+    writable: [...writable],
     rowRule: joinRules(limits.flatMap(({ rows }) => rows ?? [])),
     presets
   }

@@ -1,6 +1,7 @@
 import type { Caller } from '../../model/caller.ts'
 import type { Registration } from '../../model/table.ts'
-import type { Access, AccessOf } from './access.ts'
+import type { Access } from './access.ts'
+import type { AccessOf } from './access-of.ts'
 
 /** The tables that a caller can read. */
 export interface ReadableTables {

@@ -93,11 +93,10 @@ const timesOf = (defaults: readonly TimeDefault[], sent: readonly UnitAssignment
     .filter(({ column }) => !sent.some((assignment) => assignment[0].name === column.name))
     .map(({ column, valueAt }): UnitAssignment => [column, valueAt(now)])
 
-const timestamps = ({ table: { structure }, presets }: Access, now: number): UnitAssignment[] => {
+const timestamps = ({ table: { structure }, presetColumns }: Access, now: number): UnitAssignment[] => {
   if (!structure.autoTimestamps) return []
-  const isPreset = (column: Column) => presets.some(([preset]) => preset === column)
   return structure.columns
-    .filter((column) => TIMESTAMPS.includes(column.name) && !isPreset(column))
+    .filter((column) => TIMESTAMPS.includes(column.name) && !presetColumns.has(column))
     .map((column) => [column, BigInt(now)])
 }
 

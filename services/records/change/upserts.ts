@@ -69,22 +69,22 @@ export const upsertedColumns = (caller: Caller, { table, columns }: Access, valu
 /** Creates the function that turns an access and an input into an upsert: one statement creates or updates a record. */
 export const createUpserts = ({ db, clock, hasTriggers, hasUpdateEffects }: UpsertsOptions) => {
   const explainViolation = createViolations(db)
-  /** An access is replaced when its table changes or another program commits. */
-  const keysByAccess = new WeakMap<Access, readonly UniqueKey[]>()
+  /** A registered table is replaced when the stored one changes or another program commits. */
+  const keysByTable = new WeakMap<RegisteredTable, readonly UniqueKey[]>()
 
-  const uniqueKeysOf = async (access: Access) => {
-    const cached = keysByAccess.get(access)
+  const uniqueKeysOf = async (table: RegisteredTable) => {
+    const cached = keysByTable.get(table)
     if (cached) return cached
-    const [row] = await db.read(selectUniqueIndexes(access.table.name))
-    const keys = toUniqueKeys(access.table, row)
-    keysByAccess.set(access, keys)
+    const [row] = await db.read(selectUniqueIndexes(table.name))
+    const keys = toUniqueKeys(table, row)
+    keysByTable.set(table, keys)
     return keys
   }
 
   /** Returns the unique key with these fields, in any order. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
   const findKey = async (access: Access, requested: RequestedKey): Promise<UniqueKey> => {
     assertTable(access.table)
-    return findUniqueKey(access, await uniqueKeysOf(access), requested)
+    return findUniqueKey(access, await uniqueKeysOf(access.table), requested)
   }
 
   /** @throws VALIDATION_FAILED, CONSTRAINT_VIOLATION */

@@ -51,8 +51,8 @@ const MAX_SCATTERED_ROWS = 250
 /** Maximum entries of an index that are counted on the event loop. */
 const MAX_COUNTED_ROWS = 1000
 
-/** Limits of the query plans cached per access, one per SQL text, and of the characters of these: clients choose the filter. */
-const PLAN_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
+/** Limits of the query plans cached per table, one per SQL text, and of the characters of these: clients choose the filter. */
+const PLAN_CACHE = { max: 300, maxSize: 2 ** 19, sizeCalculation: (_: QueryPlan, sql: string) => sql.length }
 
 /**
  * Maximum characters of a statement on the event loop, except for whole records in the order of the key. The length grows
@@ -135,18 +135,18 @@ const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges']
 
 /**
  * Decides where a statement runs, from SQLite's own query plan: which index serves a statement depends on directions,
- * collations and statistics that other programs have declared. Plans are cached per access: an access is replaced when its
- * table changes or another program commits.
+ * collations and statistics that other programs have declared. Plans are cached per registered
+ * table, which is replaced when the stored one changes or another program commits. All tokens of a role share them.
  */
 export const createPlanner = (db: Database) => {
-  const plansByAccess = new WeakMap<Access, LRUCache<string, QueryPlan>>()
+  const plansByTable = new WeakMap<RegisteredTable, LRUCache<string, QueryPlan>>()
   const boundedPages = new WeakMap<QueryPlan, boolean>()
 
-  const cacheOf = (access: Access) => {
-    const cached = plansByAccess.get(access)
+  const cacheOf = (table: RegisteredTable) => {
+    const cached = plansByTable.get(table)
     if (cached) return cached
     const plans = new LRUCache<string, QueryPlan>(PLAN_CACHE)
-    plansByAccess.set(access, plans)
+    plansByTable.set(table, plans)
     return plans
   }
 
@@ -159,8 +159,8 @@ export const createPlanner = (db: Database) => {
   }
 
   /** Returns SQLite's plan for a statement. A cached plan costs no promise: every read and list needs one. */
-  const queryPlan = (access: Access, statement: Statement): QueryPlan | Promise<QueryPlan> => {
-    const plans = cacheOf(access)
+  const queryPlan = ({ table }: Access, statement: Statement): QueryPlan | Promise<QueryPlan> => {
+    const plans = cacheOf(table)
     return plans.get(statement.sql) ?? explain(plans, statement)
   }
 

@@ -35,8 +35,10 @@ export interface RoleRewrite {
 export interface RoleNames {
   renameTable(table: RegisteredTable, to: string): RoleRewrite
   renameField(table: RegisteredTable, column: Column, to: string): RoleRewrite
-  /** Returns the names of the roles whose rules or fields need the field, or with null the table from another one. */
-  needing(table: RegisteredTable, column: Column | null): readonly string[]
+  /** Returns the names of the roles whose grants name the field. */
+  rolesUsing(table: RegisteredTable, column: Column): readonly string[]
+  /** Returns the names of the roles with a rule on another table that follows a foreign key to this one. */
+  rolesFollowingTo(table: RegisteredTable): readonly string[]
 }
 
 /** What a request renames. */

@@ -44,7 +44,7 @@ export const createTableDrops = ({ registry, countStored, commitTried, roleNames
     const { name } = table
     assertNoView(table)
     if (table.isOutdated) throw tableOutdated(name)
-    assertNotNeeded(roleNames.needing(table, null), name)
+    assertNotNeeded(roleNames.rolesFollowingTo(table), name)
     if (!isConfirmed) {
       throw lossNotConfirmed(name, await countStored(caller, table), 'Dropping it deletes all of them.')
     }

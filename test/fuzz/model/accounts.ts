@@ -140,6 +140,8 @@ export const toListedToken = (token: Token) => ({
   name: token.name,
   token_prefix: token.prefix,
   permissions: token.permissions,
+  role: null,
+  claims: {},
   integers: 'auto',
   is_active: token.isActive,
   expires_at: token.expiresAt,

@@ -47,6 +47,21 @@ const keyWith = (...scopes: AdminScope[]) => asKey(app, admin, scopes)
 const newCat = async (values: object = { name: 'Tom' }): Promise<number> =>
   dataOf(await admin.post(`${CATS}/data`, values)).id
 
+t.test('a key sees and sets hidden fields, as administrators do', async (t) => {
+  const table = await createTable(admin, {
+    name: 'secrets',
+    fields: [
+      { name: 'open', jsonType: 'string' },
+      { name: 'hidden', jsonType: 'string', isHidden: true }
+    ]
+  })
+  const records = await keyWith('records:read', 'records:write')
+  const url = `/admin/tables/${table.id}/data`
+  const values = { open: 'a', hidden: 'b' }
+  expectData(t, await records.post(url, values), { id: 1, ...values })
+  expectData(t, await records.get(`${url}/1`), { id: 1, ...values })
+})
+
 t.test('an invalid key is refused, always alike', async (t) => {
   const revoked = await issueKey(admin, ['tables:read'])
   dataOf(await admin.delete(`/admin/keys/${revoked.id}`))

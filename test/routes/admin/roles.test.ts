@@ -16,6 +16,7 @@ const file = createDatabase(
   t,
   `CREATE TABLE teams (id INTEGER PRIMARY KEY, region TEXT, name TEXT);
    CREATE TABLE members (id INTEGER PRIMARY KEY, team INTEGER REFERENCES teams (id), name TEXT, role TEXT);
+   CREATE TABLE visits (id INTEGER PRIMARY KEY, host INTEGER REFERENCES hosts (id));
    CREATE TABLE guests (id INTEGER PRIMARY KEY, name TEXT, role TEXT);
    INSERT INTO teams VALUES (1, 'north', 'a');
    INSERT INTO members VALUES (1, 1, 'Ann', 'x');
@@ -24,7 +25,7 @@ const file = createDatabase(
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const ids: Record<string, number> = {}
-for (const name of ['teams', 'members', 'guests']) ids[name] = (await importTable(admin, name)).id
+for (const name of ['teams', 'members', 'guests', 'visits']) ids[name] = (await importTable(admin, name)).id
 
 const READ: Grant = { tables: ['members'], actions: ['read'] }
 
@@ -111,9 +112,13 @@ t.test('a token has a role or permissions', async (t) => {
   t.equal(dataOf(await admin.get(`/admin/roles/${role.id}`)).tokens, 1)
   expectError(t, await admin.delete(`/admin/roles/${role.id}`), 409, 'ROLE_IN_USE')
   expectError(t, await admin.put(url, { permissions }), 400, 'VALIDATION_FAILED', '/permissions')
+  expectError(t, await admin.put(url, { role: 'staff', permissions }), 400, 'VALIDATION_FAILED', '/permissions')
   expectError(t, await admin.put(url, { role: null, claims: { a: 1 } }), 400, 'VALIDATION_FAILED', '/claims')
   expectDone(t, await admin.put(url, { role: null, permissions }))
   t.match(dataOf(await admin.get(url)), { role: null, claims: {}, permissions })
+  expectDone(t, await admin.put(url, { role: 'staff' }))
+  t.match(dataOf(await admin.get(url)), { role: 'staff', permissions: { tables: [], actions: [] } })
+  expectDone(t, await admin.put(url, { role: null }))
   expectDone(t, await admin.delete(`/admin/roles/${role.id}`))
 })
 
@@ -151,6 +156,52 @@ t.test('unknown tables and fields are stored, with a warning', async (t) => {
     "The table 'guests' has no field 'age'. The grant opens nothing there.",
     "The table 'guests' has no field 'shoe'. The grant opens nothing there."
   ])
+})
+
+t.test('a grant that cannot be compiled is stored, with a warning', async (t) => {
+  const { warnings } = await create('misfits', [
+    { tables: ['members'], actions: ['read'], rows: { via: { name: { where: {} } } } },
+    { tables: ['visits'], actions: ['read'], rows: { via: { host: { where: {} } } } },
+    { tables: ['guests'], actions: ['create'], presets: { id: 'x' } },
+    { tables: ['guests'], actions: ['read'], rows: { where: { name: { eq: null } } } }
+  ])
+  t.match(warnings, [
+    /^In the table 'members': 'rows\/via\/name' is not a foreign key of this table\./,
+    /^In the table 'visits': 'rows\/via\/host' is not a foreign key/,
+    /^In the table 'guests': The preset 'id' must be an integer/,
+    /^In the table 'guests': 'rows\/where\/name\/eq' must not be null/
+  ])
+})
+
+t.test('a field that only other tables have under a * grant can be dropped', async (t) => {
+  const rows = { where: { role: { eq: 'x' } } }
+  const { id } = await create('star', [
+    { tables: ['*'], actions: ['read'], rows },
+    { tables: ['guests'], actions: ['read'] }
+  ])
+  const drop = () => admin.delete(`/admin/tables/${ids.guests}/fields/role?confirm=true`)
+  dataOf(await admin.put(`/admin/roles/${id}`, { grants: [{ tables: ['*'], actions: ['read'], rows }] }))
+  expectError(t, await drop(), 409, 'STRUCTURE_IN_USE')
+  dataOf(
+    await admin.put(`/admin/roles/${id}`, {
+      grants: [
+        { tables: ['*'], actions: ['read'], rows },
+        { tables: ['guests'], actions: ['read'] }
+      ]
+    })
+  )
+  const added = await admin.post(`/admin/tables/${ids.guests}/fields`, { field: { name: 'extra', jsonType: 'string' } })
+  dataOf(added)
+  dataOf(
+    await admin.put(`/admin/roles/${id}`, {
+      grants: [
+        { tables: ['*'], actions: ['read'], rows: { where: { extra: { eq: 'x' } } } },
+        { tables: ['guests'], actions: ['read'] }
+      ]
+    })
+  )
+  dataOf(await admin.delete(`/admin/tables/${ids.guests}/fields/extra?confirm=true`))
+  dataOf(await admin.delete(`/admin/roles/${id}`))
 })
 
 t.test('a rename rewrites the grants, and the keys of the role still work', async (t) => {
@@ -198,7 +249,7 @@ t.test('a drop that a rule needs is refused, and names the roles', async (t) => 
   const dropTable = (table: number) => admin.delete(`/admin/tables/${table}?confirm=true&drop=true`)
   const response = await dropTable(ids.teams as number)
   expectError(t, response, 409, 'STRUCTURE_IN_USE')
-  t.match(response.json().error.message, /^The roles .*'needy' need 'teams'\.$/)
+  t.match(response.json().error.message, /^Roles need 'teams': .*'needy'\.$/)
   for (const role of dataOf(await admin.get('/admin/roles'))) {
     if (role.tokens === 0) dataOf(await admin.delete(`/admin/roles/${role.id}`))
     else dataOf(await admin.put(`/admin/roles/${role.id}`, { grants: [] }))

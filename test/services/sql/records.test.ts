@@ -4,7 +4,7 @@ import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dial
 import type { SqlValue } from '../../../services/model/sql-value.ts'
 import type { Column, RegisteredTable } from '../../../services/model/table.ts'
 import { jsonText } from '../../../services/sql/record-text.ts'
-import { recordStatements } from '../../../services/sql/records.ts'
+import { createSqlTexts, recordStatements } from '../../../services/sql/records.ts'
 import { toUnit } from '../../../services/sql/unit-values.ts'
 
 const dialect = createSqliteDialect()
@@ -25,7 +25,7 @@ const statementsOf = (rowid: string | null) => {
   const structure = { columns: COLUMNS, isStrict: false, key: ['k'], isRowidKey: false, rowid, autoTimestamps: false }
   const table = { name: 't', structure } as unknown as RegisteredTable
   const shape = { tableName: 't', isStrict: false, columns: COLUMNS, dialect, integers: 'auto' as const }
-  return recordStatements(table, jsonText(shape), dialect, null)
+  return recordStatements(table, jsonText(shape), { dialect, rows: null, texts: createSqlTexts() })
 }
 
 const startConnection = (tableOptions: string) => {

@@ -74,7 +74,16 @@ const identify = command(2, selector, ({ model, asToken }, by) =>
   asToken([by, 'read', ''], { method: 'GET', url: '/data/_me' }, (token) => {
     const { name, permissions, expiresAt } = token
     const tables = model.registered.filter((table) => table.isPublished && mayUse(token, table.name))
-    return { name, permissions, integers: 'auto', expires_at: expiresAt, tables: tables.map((table) => table.name) }
+    return {
+      name,
+      permissions,
+      role: null,
+      claims: {},
+      integers: 'auto',
+      expires_at: expiresAt,
+      tables: tables.map((table) => table.name),
+      closed: []
+    }
   })
 )
 

@@ -1,0 +1,43 @@
+import type { TableAction } from '../../model/actions.ts'
+import type { Caller } from '../../model/caller.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import { shownColumns } from '../../model/visible-fields.ts'
+import type { Dialect } from '../../sql/dialect.ts'
+import { type Access, createAccess, createForm } from './access.ts'
+import { createLimitedAccess } from './limited-access.ts'
+import { type LimitsOf, openColumns } from './opened.ts'
+
+/**
+ * Returns the access of a caller to a table. `actions`: all that the request needs; only the rights of a role depend on them.
+ * @throws STRUCTURE_CHANGED for an outdated table, ACTION_NOT_ALLOWED
+ */
+export type AccessOf = (caller: Caller, table: RegisteredTable, actions: readonly TableAction[]) => Access
+
+/** The kinds of callers that do not see hidden columns. */
+const NEVER_HIDDEN: readonly Caller['kind'][] = ['token', 'anonymous']
+
+const seesHidden = ({ kind }: Caller) => !NEVER_HIDDEN.includes(kind)
+
+/**
+ * Creates the function that decides what a caller can read and change in a table.
+ * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table.
+ */
+export const createAccessOf = (dialect: Dialect, limitsOf: LimitsOf): AccessOf => {
+  const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
+  const limitedAccess = createLimitedAccess(dialect, limitsOf)
+
+  const sharedAccess = (caller: Caller, table: RegisteredTable) => {
+    const name = seesHidden(caller) ? 'all columns' : caller.integers
+    const cache = shared.get(name) ?? new WeakMap<RegisteredTable, Access>()
+    shared.set(name, cache)
+    const cached = cache.get(table)
+    if (cached) return cached
+    const opened = openColumns(seesHidden(caller) ? table.structure.columns : shownColumns(table))
+    const access = createAccess(table, opened, createForm(table, opened, { dialect, integers: caller.integers }))
+    cache.set(table, access)
+    return access
+  }
+
+  return (caller, table, actions) =>
+    caller.role ? limitedAccess(caller.role, { caller, table, actions }) : sharedAccess(caller, table)
+}

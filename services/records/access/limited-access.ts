@@ -1,0 +1,94 @@
+import { LRUCache } from 'lru-cache'
+import type { TableAction } from '../../model/actions.ts'
+import type { Caller, KeyRole } from '../../model/caller.ts'
+import { DomainError, excerpt } from '../../model/errors.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import type { Dialect } from '../../sql/dialect.ts'
+import { type Access, type AccessForm, createAccess, createForm } from './access.ts'
+import { type Limits, type LimitsOf, type Opened, openLimited } from './opened.ts'
+
+/** Tokens whose accesses are cached. */
+const MAX_TOKENS = 2000
+/** Forms that are cached for each table: roles that open other fields, or have other rules. */
+const MAX_FORMS = 100
+
+const closedByRole = ({ name }: RegisteredTable) =>
+  new DomainError(
+    'ACTION_NOT_ALLOWED',
+    `The role of the token does not open the table '${excerpt(name)}' for this request.`,
+    { hint: 'GET /data/_me shows which tables are closed, and why.' }
+  )
+
+interface LimitedAccess {
+  /** Those of reading, then those of the actions. */
+  readonly limits: readonly (Limits | null)[]
+  readonly access: Access
+}
+
+/** By the actions of a request. */
+type TokenAccesses = WeakMap<RegisteredTable, Map<string, LimitedAccess>>
+
+interface LimitedRequest {
+  readonly caller: Pick<Caller, 'integers'>
+  readonly table: RegisteredTable
+  /** All that the request needs. */
+  readonly actions: readonly TableAction[]
+}
+
+const namesOf = (columns: readonly { readonly name: string }[]) => columns.map(({ name }) => name)
+
+const formKey = (table: RegisteredTable, { visible, accepted, writable, presets, rowRule }: Opened, integers: string) =>
+  JSON.stringify([
+    integers,
+    ...[visible, accepted, writable, presets.map(([column]) => column)].map(namesOf),
+    rowRule?.(table).sql
+  ])
+
+interface Cache<K, V> {
+  get(key: K): V | undefined
+  set(key: K, value: V): unknown
+}
+
+const getOrCreate = <K, V>(map: Cache<K, V>, key: K, create: () => V): V => {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const created = create()
+  map.set(key, created)
+  return created
+}
+
+/** Creates the function that returns what the role of a token opens in a table. It throws ACTION_NOT_ALLOWED. */
+export const createLimitedAccess = (dialect: Dialect, limitsOf: LimitsOf) => {
+  const accesses = new LRUCache<KeyRole, TokenAccesses>({ max: MAX_TOKENS })
+  const forms = new WeakMap<RegisteredTable, LRUCache<string, AccessForm>>()
+
+  const formOf = (table: RegisteredTable, opened: Opened, { integers }: LimitedRequest['caller']) => {
+    const ofTable = getOrCreate(forms, table, () => new LRUCache<string, AccessForm>({ max: MAX_FORMS }))
+    const key = formKey(table, opened, integers)
+    const form = ofTable.get(key) ?? createForm(table, opened, { dialect, integers })
+    ofTable.set(key, form)
+    return form
+  }
+
+  return (role: KeyRole, { caller, table, actions }: LimitedRequest): Access => {
+    if (actions.length === 0) throw new Error('A token with a role needs an action.')
+    const needed = actions.map((action) => {
+      const limits = limitsOf(role, action, table)
+      if (!limits) throw closedByRole(table)
+      return limits
+    })
+    const reading = limitsOf(role, 'read', table)
+    // An upsert returns the record, which may have existed.
+    const isUpsert = actions.includes('create') && actions.includes('update')
+    const joined = isUpsert && reading ? [...needed, reading] : needed
+    const limits = [reading, ...joined]
+    const ofRole = getOrCreate<KeyRole, TokenAccesses>(accesses, role, () => new WeakMap())
+    const ofTable = getOrCreate(ofRole, table, () => new Map<string, LimitedAccess>())
+    const cached = ofTable.get(actions.join())
+    if (cached?.limits.every((one, index) => one === limits[index])) return cached.access
+    const opened = openLimited(table, joined, reading)
+    const access = createAccess(table, opened, formOf(table, opened, caller))
+    ofTable.set(actions.join(), { limits, access })
+    return access
+  }
+}
