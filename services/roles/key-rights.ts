@@ -70,8 +70,8 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
 
   const allows = (key: KeyRole, action: TableAction, name: string): boolean => {
     const table = findTable(name)
-    if (table?.structure && !table.isOutdated) return limitsOf(key, action, table) !== null
-    // A table that does not exist yet has no fields to check.
+    if (table?.structure && table.isPublished && !table.isOutdated) return limitsOf(key, action, table) !== null
+    // A table that a token cannot know is as one that does not exist, which has no fields to check.
     return findRole(key.id)?.index.find(action, name, false) !== undefined
   }
 

@@ -103,10 +103,16 @@ export const selectMatching = (table: string, key: UniqueKey) => selectTaken(tab
 export const selectOutside = (table: string, key: UniqueKey, { sql, params }: Condition) =>
   comparing(namesOfKey(key), storedWith(table, `${sameKey(table, key)} AND (${sql}) IS NOT TRUE`), params)
 
-/** Selects the staged records that change a stored record with other values in these fields of its primary key. */
-export const selectOtherKey = (table: string, on: UniqueKey, keyFields: readonly string[]) => {
+/** Selects the staged records that change a visible record with other values in these fields of its primary key. */
+export const selectOtherKey = (
+  table: string,
+  { on, rows }: { readonly on: UniqueKey; readonly rows: Condition | null },
+  keyFields: readonly string[]
+) => {
   const differs = keyFields.map((name) => `${columnRef(table, name)} IS NOT ${staged(name)}`).join(' OR ')
-  return comparing([...namesOfKey(on), ...keyFields], storedWith(table, `${sameKey(table, on)} AND (${differs})`))
+  const isVisible = rows ? ` AND ${rows.sql}` : ''
+  const isOther = storedWith(table, `${sameKey(table, on)} AND (${differs})${isVisible}`)
+  return comparing([...namesOfKey(on), ...keyFields], isOther, rows?.params)
 }
 
 const PARENT = '_rowhouse_parent'

@@ -284,6 +284,56 @@ t.test('a role without fields.write lets only the fields be set that can be read
   expectError(t, await key.put('/data/orders/records/1', { note: 'x' }), 400, 'VALIDATION_FAILED', '/note')
 })
 
+t.test('a key that cannot read a record cannot compare its changes with it', async (t) => {
+  const key = await newToken(
+    await newRole([
+      { tables: ['orders'], actions: ['read'], rows: own },
+      { tables: ['orders'], actions: ['update', 'delete'], fields: { write: ['note'] } }
+    ])
+  )
+  for (const total of [7, 8])
+    expectError(t, await key.put('/data/orders/records/2', { note: 'x', total }), 400, 'VALIDATION_FAILED', '/total')
+  const { etag } = (await admin.get(`/admin/tables/${ids.orders}/data/2`)).headers
+  const change = (method: 'PUT' | 'DELETE', url: string, payload: object) =>
+    app.inject({ method, url, headers: { ...key.headers, 'if-match': String(etag) }, payload })
+  for (const pk of [2, 77]) {
+    expectError(t, await change('PUT', `/data/orders/records/${pk}`, { note: 'x' }), 412, 'PRECONDITION_FAILED')
+    expectError(t, await change('DELETE', `/data/orders/records/${pk}`, {}), 412, 'PRECONDITION_FAILED')
+  }
+  t.equal((await key.put('/data/orders/records/2', { note: 'x' })).statusCode, 200, 'its rule of updates has it')
+})
+
+t.test('a broken reference in a preset does not name the field', async (t) => {
+  const grant: Grant = {
+    tables: ['orders'],
+    actions: ['read', 'create'],
+    fields: { read: ['state'], write: ['state'] },
+    presets: { customer_id: { $claim: 'customer' } }
+  }
+  const key = await newToken(await newRole([grant]), { customer: 99 })
+  const response = await key.post('/data/orders/records', { state: 'new' })
+  expectError(t, response, 409, 'FOREIGN_KEY_VIOLATION')
+  t.notMatch(response.body, /customer_id/)
+})
+
+t.test('the document of a key changes with its role', async (t) => {
+  const role = await newRole([{ tables: ['bare'], actions: ['read', 'create'] }])
+  const key = await newToken(role)
+  const before = await key.get('/data/_openapi.json')
+  t.match(before.body, /BareCreate/)
+  dataOf(await admin.put(`/admin/roles/${role.id}`, { grants: [{ tables: ['bare'], actions: ['read'] }] }))
+  const after = await key.get('/data/_openapi.json')
+  t.notMatch(after.body, /BareCreate/)
+  t.not(after.headers.etag, before.headers.etag)
+})
+
+t.test('a table that is not published does not exist, also for a role with *', async (t) => {
+  dataOf(await admin.put(`/admin/tables/${ids.doubled}`, { isPublished: false }))
+  const key = await newToken(await newRole([{ tables: ['*'], actions: ['read'], rows: own }]))
+  for (const table of ['doubled', 'absent']) expectError(t, await key.get(`/data/${table}`), 404, 'TABLE_NOT_FOUND')
+  dataOf(await admin.put(`/admin/tables/${ids.doubled}`, { isPublished: true }))
+})
+
 t.test('a change of a role, or of claims, holds from the next request', async (t) => {
   const changed = await newRole([{ tables: ['plain'], actions: ['read'], rows: own }])
   const key = await newToken(changed)

@@ -235,6 +235,7 @@ operation(
   ['POST', '/data/items/import', csv('id,owner,code\n2002,b,z\n')],
   ['POST', '/data/items/import?dryRun=true', csv('id,owner,code\n2003,a,w\n')],
   ['POST', '/data/items/import?mode=upsert', csv('id,n\n2000,7\n2001,8\n')],
+  ['POST', '/data/items/import?mode=upsert&on=code&dryRun=true', csv('id,code\n2,one\n')],
   ['POST', '/data/items/import', csv('id,secret\n2004,x\n')],
   ['POST', '/data/notes/import', csv('id,item\n2000,1\n2001,2\n')]
 )

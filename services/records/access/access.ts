@@ -41,6 +41,8 @@ export interface Access {
   /** What each new record gets by the role of the caller. */
   readonly presets: readonly Assignment[]
   readonly presetColumns: ReadonlySet<Column>
+  /** Whether a change may be compared with the stored record. Otherwise it could reveal a record that a role does not show. */
+  readonly mayCompare: boolean
   /** All visible columns. */
   readonly all: Projection
   /** Returns the projection of these visible columns, with the records to which they refer. */
@@ -131,7 +133,11 @@ export const createForm = (
 export type AccessForm = ReturnType<typeof createForm>
 
 /** @throws STRUCTURE_CHANGED for an outdated table */
-export const createAccess = (table: RegisteredTable, { rowRule, presets }: Opened, form: AccessForm): Access => {
+export const createAccess = (
+  table: RegisteredTable,
+  { rowRule, presets, mayCompare }: Opened,
+  form: AccessForm
+): Access => {
   if (table.isOutdated) throw tableOutdated(table.name)
   const { texts, ...shared } = form
   const rows = rowRule?.(table) ?? null
@@ -141,6 +147,7 @@ export const createAccess = (table: RegisteredTable, { rowRule, presets }: Opene
     rows,
     rowRule,
     presets,
+    mayCompare,
     matchParams: (key) => (rows ? [...key, ...rows.params] : key),
     statements: recordStatements(table, form.all.json, { dialect: form.dialect, rows, texts })
   }

@@ -32,6 +32,8 @@ export interface Opened {
   readonly rowRule: RowRule | null
   /** What each new record gets. */
   readonly presets: readonly Assignment[]
+  /** Whether a change may be compared with the stored record. */
+  readonly mayCompare: boolean
 }
 
 export const openColumns = (columns: readonly Column[]): Opened => ({
@@ -39,7 +41,8 @@ export const openColumns = (columns: readonly Column[]): Opened => ({
   accepted: columns,
   writable: columns.filter(({ isReadonly }) => !isReadonly),
   rowRule: null,
-  presets: []
+  presets: [],
+  mayCompare: true
 })
 
 const isIn = (sets: readonly (ReadonlySet<Column> | null)[], column: Column) =>
@@ -73,6 +76,7 @@ export const openLimited = (table: RegisteredTable, limits: readonly Limits[], r
     accepted: shown.filter((column) => visible.has(column) || writable.has(column)),
     writable: [...writable],
     rowRule: joinRules(limits.flatMap(({ rows }) => rows ?? [])),
-    presets
+    presets,
+    mayCompare: reading !== null && (reading.rows === null || limits.some(({ rows }) => rows === reading.rows))
   }
 }

@@ -154,7 +154,7 @@ export const readChanges = (access: Access, pk: string | null, body: RecordBody)
   const unchanged = sent.filter(([column]) =>
     column.isPrimary ? kindOf(column).isUntyped : !access.writable.has(column)
   )
-  const unknown = unchanged.filter((assignment) => !isKnown(assignment))
+  const unknown = unchanged.filter((assignment) => !isKnown(assignment) || !access.mayCompare)
   if (unknown.length > 0)
     throw invalid(
       unknown.map(([{ name }]) => detail(name, READ_ONLY)),

@@ -113,6 +113,11 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     return rows.length
   }
 
+  /** @throws PRECONDITION_FAILED if the record may not be compared */
+  const assertComparable = ({ mayCompare }: Access, pk: string | null, ifMatch: IfMatch) => {
+    if (ifMatch && !mayCompare) throw preconditionFailed(String(pk), undefined)
+  }
+
   /** Returns the error if the record does not have one of the tags. The tag of a record reveals what it contains. */
   const findMismatch = async (caller: Caller, access: Access, pk: string, ifMatch: IfMatch) => {
     if (!ifMatch) return null
@@ -198,6 +203,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     assertTable(access.table)
     const { ifMatch } = options
     const key = readPk(access, pk)
+    assertComparable(access, key.text, ifMatch)
     const { assignments, unchanged } = readChanges(access, key.text, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(access.table))
     const changes = { key: key.params, assignments, unchanged, now: clock(), ifMatch }
@@ -220,6 +226,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     assertTable(access.table)
     const { ifMatch } = options
     const key = readPk(access, pk)
+    assertComparable(access, key.text, ifMatch)
     const explainChange = explainRowChange({ access }, { pk: key.text, ifMatch }, () => ignored(access.table))
     return {
       table: access.table,
@@ -246,6 +253,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     const { ifMatch } = options
     const column = incrementableColumn(access, field)
     const key = readPk(access, pk)
+    assertComparable(access, key.text, ifMatch)
     const added = { count: readCount(access, column, count), column }
     const reason = async (caller: Caller) => {
       const { read: readStatement, checkIncrement } = access.statements

@@ -91,7 +91,9 @@ export const createViolations = (db: Database) => {
   }
 
   const nameReferences = async (error: DomainError, { access, sent = [] }: FailedWrite) => {
-    const names = await brokenReferences(db, access.table, sent)
+    const broken = await brokenReferences(db, access.table, sent)
+    // A preset may be of a field that the caller does not see.
+    const names = broken.filter((name) => access.accepted.has(name))
     if (names.length === 0) return error
     const details = detailsFor(names, 'reference', (name) => `${name} refers to a record that does not exist.`)
     const message = `The reference in ${names.map((name) => `'${name}'`).join(', ')} is to a record that does not exist.`

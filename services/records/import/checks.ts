@@ -84,7 +84,7 @@ const referenceCheck = (plan: ImportPlan, key: ForeignKey, { isOneStep }: Refere
 
 /** Returns the check that an upsert by another unique key changes no primary key. `keyFields`: those of the file. */
 const otherKeyCheck = ({ access }: ImportPlan, on: UniqueKey, keyFields: readonly string[]): StagedCheck => {
-  const selection = selectOtherKey(access.table.name, on, keyFields)
+  const selection = selectOtherKey(access.table.name, { on, rows: access.rows }, keyFields)
   const message = `The record exists with another ${quote(keyFields)}, which is the key and cannot change.`
   return { ...selection, column: keyFields[0] as string, code: 'readonly', message }
 }
