@@ -1,4 +1,4 @@
-import type { Caller } from '../../services/model/caller.ts'
+import { type Caller, identityOf } from '../../services/model/caller.ts'
 
 export interface CallerCounts {
   /** The count of all callers. */
@@ -12,14 +12,13 @@ export interface CallerCounts {
 export const createCallerCounts = (): CallerCounts => {
   const counts = new Map<string, number>()
   let total = 0
-  const keyOf = ({ kind, id }: Caller) => `${kind} ${id}`
-  const of = (caller: Caller) => counts.get(keyOf(caller)) ?? 0
+  const of = (caller: Caller) => counts.get(identityOf(caller)) ?? 0
 
   const add = (caller: Caller, count: number) => {
     total += count
     const sum = of(caller) + count
-    if (sum === 0) counts.delete(keyOf(caller))
-    else counts.set(keyOf(caller), sum)
+    if (sum === 0) counts.delete(identityOf(caller))
+    else counts.set(identityOf(caller), sum)
   }
   return { total: () => total, of, add }
 }

@@ -3,10 +3,14 @@ import { excerpt } from '../../services/model/errors.ts'
 import { CALLER } from './caller.ts'
 import { ERROR_CODE, pathOf, reportFailure, type Thrown } from './errors.ts'
 
-/** Returns the id of the token, the administrator or the admin key as a field: `{ token: 3 }`. */
+/**
+ * Returns the id of the token, the administrator or the admin key as a field: `{ token: 3 }`. A token without an id has its name
+ * there.
+ */
 const callerField = (request: FastifyRequest) => {
   const caller = request[CALLER]
-  return caller && caller.kind !== 'anonymous' ? { [caller.kind]: caller.id } : {}
+  if (!caller || caller.kind === 'anonymous') return {}
+  return { [caller.kind]: caller.kind === 'token' ? caller.id || caller.name : caller.id }
 }
 
 /** A response that the client did not receive in full is `aborted`. It has a status only if its headers were sent. */

@@ -146,7 +146,7 @@ export const createAdminService = (options: AdminServiceOptions) => {
     const { name: target } = await read(id)
     const isCommitted = await commit(caller, [
       statements.deleteUnlessLast(id),
-      deleteRetriesOfCaller('admin', id),
+      deleteRetriesOfCaller({ kind: 'admin', id, name: target }),
       auditRow(caller, clock(), { action: 'admin.delete', target, targetId: id })
     ])
     if (isCommitted) return

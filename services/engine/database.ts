@@ -16,7 +16,7 @@ export interface WriteResult {
 }
 
 /** The caller of a scan: scans are queued fairly per caller, and return rows only while the caller has its right. */
-export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'confirm'>
+export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'name' | 'confirm'>
 
 /**
  * Runs statements in sequence in a reader. Each call returns the first row, whose column `text` is a text or

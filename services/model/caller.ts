@@ -19,9 +19,9 @@ export interface KeyRole {
 /** The client of a service call, for one request. It is the first argument of each call that reads or writes. */
 export interface Caller {
   readonly kind: 'token' | 'admin' | 'key' | 'local' | 'anonymous' | 'service'
-  /** The id of the token, administrator or admin key; 0 for the other kinds. */
+  /** The id of the token, administrator or admin key; 0 for the other kinds, and for a token that Rowhouse has not issued. */
   readonly id: number
-  /** The name of the token, administrator or admin key. */
+  /** The name of the token, administrator or admin key. Unique among the callers of a kind whose id is 0. */
   readonly name: string
   readonly requestId: string
   /** How integers appear in JSON for this caller. */
@@ -42,6 +42,10 @@ export interface Caller {
   /** Absent without an Idempotency-Key. */
   readonly retryKey?: RetryKey
 }
+
+/** Returns the text that identifies a caller: in limits, and for what is stored for the caller. */
+export const identityOf = ({ kind, id, name }: Pick<Caller, 'kind' | 'id' | 'name'>) =>
+  id === 0 ? `${kind} ${id} ${name}` : `${kind} ${id}`
 
 export interface AdminCaller extends Caller {
   readonly kind: 'admin'

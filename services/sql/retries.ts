@@ -1,3 +1,4 @@
+import { identityOf } from '../model/caller.ts'
 import type { Row } from '../model/sql-value.ts'
 import { MAX_BYTES_ON_LOOP } from './bounded-text.ts'
 import type { Statement, Unit } from './statement.ts'
@@ -117,12 +118,10 @@ export const purgeRetries = (now: number): Statement => ({
   params: [expiry(now)]
 })
 
-export const callerName = (kind: string, id: number) => `${kind} ${id}`
-
 /** Deletes the keys of a caller that is deleted. */
-export const deleteRetriesOfCaller = (kind: string, id: number): Statement => ({
+export const deleteRetriesOfCaller = (caller: Parameters<typeof identityOf>[0]): Statement => ({
   sql: 'DELETE FROM _rowhouse_retries WHERE caller = ?',
-  params: [callerName(kind, id)]
+  params: [identityOf(caller)]
 })
 
 /** Deletes the keys with results of a table that is dropped. Reads the index of `tables`, not the results. */

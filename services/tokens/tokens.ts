@@ -276,7 +276,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     const token = find(id)
     await commit(token, [
       deleteToken(id),
-      deleteRetriesOfCaller('token', id),
+      deleteRetriesOfCaller({ ...token, kind: 'token' }),
       auditRow(caller, clock(), { action: 'token.revoke', target: token.name, targetId: id })
     ])
     evict(token)

@@ -56,7 +56,7 @@ const occupyReaders = async () => {
     release = resolve
   })
   for (let thread = 0; thread < READER_THREADS; thread += 1) {
-    const blocker = { kind: 'service' as const, id: 100 + thread, confirm: () => free }
+    const blocker = { kind: 'service' as const, id: 100 + thread, name: '', confirm: () => free }
     scan({ sql: 'SELECT 1', params: [] }, blocker).catch(t.threw)
   }
   return release

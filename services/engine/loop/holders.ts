@@ -1,3 +1,4 @@
+import { identityOf } from '../../model/caller.ts'
 import { overloaded } from '../../model/errors.ts'
 import type { ScanCaller } from '../database.ts'
 import { RETRY_AFTER_SECONDS } from './slots.ts'
@@ -8,11 +9,11 @@ const MAX_HELD_READERS = 2
 export const createHolders = () => {
   const holders = new Set<{ readonly caller: ScanCaller }>()
 
-  const assertMayHold = ({ kind, id }: ScanCaller) => {
+  const assertMayHold = (held: ScanCaller) => {
     if (holders.size >= MAX_HELD_READERS)
       throw overloaded('Two sorted or filtered exports are running. Try again when one has ended.', RETRY_AFTER_SECONDS)
-    const isHolding = [...holders].some(({ caller }) => caller.kind === kind && caller.id === id)
-    if (kind === 'token' && isHolding)
+    const isHolding = [...holders].some(({ caller }) => identityOf(caller) === identityOf(held))
+    if (held.kind === 'token' && isHolding)
       throw overloaded(
         'A sorted or filtered export of this token is running. Try again when it has ended.',
         RETRY_AFTER_SECONDS

@@ -1,3 +1,4 @@
+import { identityOf } from '../../model/caller.ts'
 import { overloaded } from '../../model/errors.ts'
 import type { ScanCounts } from '../counts.ts'
 import type { OnTime, ScanCaller } from '../database.ts'
@@ -11,8 +12,6 @@ interface QueuedScan {
   start(): void
   refuse(): void
 }
-
-const nameOf = ({ kind, id }: ScanCaller) => `${kind} ${id}`
 
 /** Limits how many scans run concurrently, in all and for each caller. The callers that wait are served in rotation. */
 export const createSlots = (count: number, countPerCaller = count) => {
@@ -51,7 +50,7 @@ export const createSlots = (count: number, countPerCaller = count) => {
 
   /** Resolves when the caller has a slot, which it must release, and still its right. @throws OVERLOADED */
   const take = async (caller: ScanCaller): Promise<void> => {
-    const name = nameOf(caller)
+    const name = identityOf(caller)
     if (mayStart(name)) begin(name)
     else await wait(name)
     try {
@@ -64,7 +63,7 @@ export const createSlots = (count: number, countPerCaller = count) => {
 
   /** The next scan starts in a later tick, so that the event loop is not blocked by many results in sequence. */
   const release = (caller: ScanCaller) => {
-    setImmediate(() => end(nameOf(caller)))
+    setImmediate(() => end(identityOf(caller)))
   }
 
   /** Runs a scan in a slot, and confirms the right of the caller before and after it. */

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Database, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
-import type { Caller, RetryKey } from '../../model/caller.ts'
+import { type Caller, identityOf, type RetryKey } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { DomainError, hasCode } from '../../model/errors.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import {
-  callerName,
   expectNewKey,
   purgeRetries,
   type RetryLimits,
@@ -138,8 +137,7 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
     retryKey: RetryKey,
     ...[readers, run]: [readers: T, run: (commit: Commit) => Promise<Results<T>>]
   ) => {
-    const name = callerName(caller.kind, caller.id)
-    const attempt = { caller: name, key: retryKey.key, digest: digestOf(retryKey, readers), now: clock() }
+    const attempt = { caller: identityOf(caller), key: retryKey.key, digest: digestOf(retryKey, readers), now: clock() }
     const replay = async (): Promise<Results<T> | null> => {
       const stored = await findStored(caller, attempt)
       if (!stored) return null
@@ -163,7 +161,7 @@ export const createRetries = ({ db, clock, commit, limits = {} }: RetriesOptions
   const once: Once = async (caller, readers, run) => {
     const { retryKey } = caller
     if (!retryKey) return run(commit)
-    const name = `${caller.kind} ${caller.id} ${retryKey.key}`
+    const name = `${identityOf(caller)} ${retryKey.key}`
     if (inFlight.has(name)) throw keyInFlight()
     inFlight.add(name)
     try {

@@ -182,6 +182,7 @@ t.test('the engine on a file of another program', async (t) => {
   const callerOf = (id: number, confirm = async () => {}) => ({
     kind: 'token' as const,
     id,
+    name: '',
     confirm: () => {
       confirmed.push(id)
       return confirm()
@@ -197,7 +198,7 @@ t.test('the engine on a file of another program', async (t) => {
       release = resolve
     })
     for (let thread = 0; thread < READER_THREADS; thread += 1)
-      db.scan(COUNT, { kind: 'token', id: 100 + thread, confirm: () => free }).catch(t.threw)
+      db.scan(COUNT, { kind: 'token', id: 100 + thread, name: '', confirm: () => free }).catch(t.threw)
     confirmed.length = 0
     return release
   }
