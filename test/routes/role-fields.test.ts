@@ -114,6 +114,16 @@ t.test('the document of a key has its fields', async (t) => {
   t.strictSame(Object.keys(OrdersUpdate.properties), ['state', 'note'])
 })
 
+t.test('the document of a key follows its role', async (t) => {
+  const role = await newRole([{ tables: ['bare'], actions: ['read'], fields: { read: ['id'] } }])
+  const key = await newToken(role)
+  const fields = async () =>
+    Object.keys((await key.get('/data/_openapi.json')).json().components.schemas.Bare.properties)
+  t.strictSame(await fields(), ['id'])
+  dataOf(await admin.put(`/admin/roles/${role.id}`, { grants: [{ tables: ['bare'], actions: ['read'] }] }))
+  t.strictSame(await fields(), ['id', 'title'])
+})
+
 t.test('presets are filled in, and cannot be sent', async (t) => {
   const created = dataOf(await ann.post('/data/orders/records', { state: 'paid', note: 'new' }))
   t.strictSame(Object.keys(created), ['id', 'customer_id', 'state', 'total'])
