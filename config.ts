@@ -4,7 +4,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { Cron } from 'croner'
-import { ADMIN_NAME_PATTERN, METRICS_TOKEN_PATTERN } from './schemas/patterns.ts'
+import {
+  ADMIN_NAME_PATTERN,
+  CLAIM_POINTERS_PATTERN,
+  METRICS_TOKEN_PATTERN,
+  ROLE_OR_POINTER_PATTERN,
+  WITHOUT_SPACES_PATTERN
+} from './schemas/patterns.ts'
 import { violationPhrase } from './schemas/phrases.ts'
 import { type LogLevel, type SettingName, settingRules } from './schemas/settings.ts'
 import { countTypos } from './schemas/similar-names.ts'
@@ -27,6 +33,21 @@ const ConfigSchema = Type.Object({
   ADMIN_NAME: Type.String({ default: 'admin', pattern: ADMIN_NAME_PATTERN }),
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   JWT_SECRET: Type.Optional(Type.String({ minLength: 1 })),
+  JWT_ISSUER: Type.Optional(
+    Type.String({ pattern: WITHOUT_SPACES_PATTERN, description: 'The `iss` of the JWTs that are keys.' })
+  ),
+  JWT_AUDIENCE: Type.Optional(Type.String({ minLength: 1 })),
+  JWT_JWKS_URL: Type.Optional(Type.String({ minLength: 1 })),
+  JWT_PUBLIC_KEY_FILE: Type.Optional(Type.String({ minLength: 1, description: 'A file with a public key in PEM.' })),
+  JWT_ROLE: Type.Optional(Type.String({ pattern: ROLE_OR_POINTER_PATTERN })),
+  JWT_CLAIMS: Type.Optional(Type.String({ pattern: CLAIM_POINTERS_PATTERN })),
+  PUBLIC_ROLE: Type.Optional(Type.String({ minLength: 1, description: 'The role of requests without a credential.' })),
+  PUBLIC_REQUESTS: Type.Integer({
+    default: 60,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Requests without a credential in a minute, for each network.'
+  }),
   SESSION_TTL: Type.Integer({ default: 43_200, minimum: 60, maximum: 31_536_000, description: 'Seconds.' }),
   REQUIRE_PASSWORD_CHANGE: Type.Boolean({ default: false }),
   PASSWORD_MIN_LENGTH: Type.Integer({ default: 8, minimum: 8, maximum: 256 }),
@@ -164,11 +185,19 @@ const nodesProblem = (list: string) => {
   return `must list addresses such as http://node1:4001, separated by commas. '${invalid}' is not one.`
 }
 
+const keySetProblem = (url: string) => {
+  const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url)
+  return url === 'undefined' || isWeb
+    ? null
+    : `must be an address such as https://id.example.org/jwks. '${url}' is not one.`
+}
+
 /** Rules that a schema cannot express. Each returns the rest of a sentence that starts with the name, or null. */
 const rules: Readonly<Record<string, (text: string) => string | null>> = {
   TRUST_PROXY: networksProblem,
   CORS_ORIGIN: originsProblem,
   RQLITE_URLS: nodesProblem,
+  JWT_JWKS_URL: keySetProblem,
   BACKUPS: scheduleProblem
 }
 
@@ -259,6 +288,22 @@ const assertCluster = (config: Variables, variables: ReadonlySet<string>) => {
     )
 }
 
+/** The settings of the JWTs of JWT_ISSUER. JWT_SECRET is for the sessions of administrators. */
+const JWT_SETTINGS = ['JWT_AUDIENCE', 'JWT_ROLE', 'JWT_JWKS_URL', 'JWT_PUBLIC_KEY_FILE', 'JWT_CLAIMS'] as const
+
+/** @throws if the settings of JWTs are incomplete, or exclude each other */
+const assertJwtSettings = (config: Variables) => {
+  const [given] = JWT_SETTINGS.filter((name) => config[name] !== undefined)
+  if (config.JWT_ISSUER === undefined) {
+    if (given) throw new Error(`Set JWT_ISSUER beside ${given}, or unset ${given}.`)
+    return
+  }
+  for (const name of ['JWT_AUDIENCE', 'JWT_ROLE'] as const)
+    if (config[name] === undefined) throw new Error(`Set ${name} beside JWT_ISSUER.`)
+  if ((config.JWT_JWKS_URL === undefined) === (config.JWT_PUBLIC_KEY_FILE === undefined))
+    throw new Error('Set either JWT_JWKS_URL or JWT_PUBLIC_KEY_FILE beside JWT_ISSUER.')
+}
+
 /** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const config: unknown = { ...env }
@@ -267,6 +312,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
     assertRules(config)
     const variables = new Set(SETTINGS.filter((name) => env[name] !== undefined))
     assertCluster(config, variables)
+    assertJwtSettings(config)
     return { ...config, DATA_DIR: dataDirOf(config), variables }
   }
   const violations = (validate.errors as ErrorObject[]).map(

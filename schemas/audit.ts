@@ -67,11 +67,13 @@ const AuditRowSchema = Type.Object(
     }),
     callerId: Int64({
       minimum: 0,
-      description: 'Id of the token, administrator or admin key. 0 for the other kinds.',
+      description:
+        'Id of the token, administrator or admin key. 0 for the other kinds, for a JWT and for the public role.',
       examples: [1]
     }),
     callerName: Type.String({
-      description: 'Name that the token, administrator or admin key had. Empty without one.',
+      description:
+        'Name that the token, administrator or admin key had. For a JWT its `iss` and `sub`, for the public role `public`. Empty without one.',
       ...nameExample
     }),
     address: Type.String({

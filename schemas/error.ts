@@ -276,6 +276,10 @@ export const errorCatalogue = {
   },
   RANGE_NOT_SATISFIABLE: { kind: 'range', meaning: 'The file has none of the bytes that `Range` names.' },
   TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many logins have failed. See Retry-After.' },
+  TOO_MANY_REQUESTS: {
+    kind: 'throttled',
+    meaning: 'The network has sent too many requests without a credential. See Retry-After.'
+  },
   HEADERS_TOO_LARGE: { kind: 'headers-too-large', meaning: 'The request headers are too large.' },
 
   INTERNAL_ERROR: {
@@ -288,6 +292,10 @@ export const errorCatalogue = {
     meaning: 'The disk failed during a read or a write, or the cluster cannot be reached. See Retry-After.'
   },
   OVERLOADED: { kind: 'unavailable', meaning: 'The service has too much work, or is stopping. See Retry-After.' },
+  KEYS_UNAVAILABLE: {
+    kind: 'unavailable',
+    meaning: 'The bearer is a JWT, and the keys of its issuer cannot be fetched. See Retry-After.'
+  },
   RESTORE_RUNNING: {
     kind: 'unavailable',
     meaning: 'A backup is being restored. Nothing can be changed until this is done. See Retry-After.'

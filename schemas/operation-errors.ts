@@ -110,7 +110,7 @@ const SESSION_ERRORS: readonly ErrorCode[] = ['AUTHENTICATION_REQUIRED', 'TWO_CR
 
 const CREDENTIAL_ERRORS: Readonly<Record<Credential, readonly ErrorCode[]>> = {
   none: [],
-  token: ['INVALID_TOKEN'],
+  token: ['INVALID_TOKEN', 'TOO_MANY_REQUESTS', 'KEYS_UNAVAILABLE'],
   metrics: ['INVALID_TOKEN'],
   session: SESSION_ERRORS,
   administrator: [...SESSION_ERRORS, 'PASSWORD_CHANGE_REQUIRED', 'INVALID_ADMIN_KEY', 'ADMIN_KEY_NOT_ALLOWED']

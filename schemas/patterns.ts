@@ -28,6 +28,19 @@ export const LOG_LEVEL_PATTERN = '^(?:fatal|error|warn|info|debug|trace|silent)$
 /** Of BACKUP_KEEP. Empty: all backups are kept. */
 export const BACKUP_KEEP_PATTERN = '^(?:[1-9][0-9]{0,3}[dwm](?:,[1-9][0-9]{0,3}[dwm])*)?$'
 
+/** A JSON Pointer (RFC 6901) to a member, without a comma. */
+const POINTER = '/(?:[^~,]|~[01])*'
+const CLAIM_POINTER = ` *[^\\s=,]{1,100}=${POINTER}`
+
+/** For JWT_CLAIMS. */
+export const CLAIM_POINTERS_PATTERN = `^${CLAIM_POINTER}(?:,${CLAIM_POINTER})*$`
+
+/** For JWT_ROLE. */
+export const ROLE_OR_POINTER_PATTERN = `^(?:[^/]|${POINTER}$).*$`
+
+/** For JWT_ISSUER. */
+export const WITHOUT_SPACES_PATTERN = '^\\S+$'
+
 /** The rule of each pattern, for error messages: "must …". */
 export const patternPhrases: Readonly<Record<string, string>> = {
   [NAME_PATTERN]: 'start with a letter, contain only letters, digits and _, and have at most 63 characters',
@@ -35,6 +48,9 @@ export const patternPhrases: Readonly<Record<string, string>> = {
     'start with a capital letter, contain only ASCII letters and digits, and have at most 60 characters',
   [ADMIN_NAME_PATTERN]: 'be 1 to 100 printable characters',
   [METRICS_TOKEN_PATTERN]: 'be 16 to 256 printable ASCII characters without spaces',
+  [CLAIM_POINTERS_PATTERN]: 'list names and JSON pointers such as customer=/customer_id, separated by commas',
+  [ROLE_OR_POINTER_PATTERN]: 'be the name of a role, or a JSON pointer such as /role',
+  [WITHOUT_SPACES_PATTERN]: 'have at least one character, and no spaces',
   [DAYS_PATTERN]: 'be a number of days, such as 400d, of at most 99999d',
   [INTEGER_PATTERN]: 'be a number, or an integer as decimal text',
   [BACKUP_NAME_PATTERN]: 'be the name of a backup, such as 2026-11-26T03-00-00Z-scheduled.db',

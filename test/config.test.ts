@@ -21,6 +21,13 @@ const WITHOUT_DEFAULT = [
   'BACKUP_DIR',
   'ADMIN_PASSWORD',
   'JWT_SECRET',
+  'JWT_ISSUER',
+  'JWT_AUDIENCE',
+  'JWT_ROLE',
+  'JWT_CLAIMS',
+  'JWT_JWKS_URL',
+  'JWT_PUBLIC_KEY_FILE',
+  'PUBLIC_ROLE',
   'METRICS_PORT',
   'METRICS_TOKEN'
 ]
@@ -38,6 +45,7 @@ t.test('without variables, the defaults apply', async (t) => {
     PASSWORD_MIN_LENGTH: 8,
     BODY_LIMIT: 1_048_576,
     BATCH_LIMIT: 16_777_216,
+    PUBLIC_REQUESTS: 60,
     CACHE_SIZE: 64,
     WAL_SIZE: 48,
     AUDIT_KEEP: '400d',
@@ -307,4 +315,46 @@ t.test('RQLITE_USER and RQLITE_PASSWORD need each other', async (t) => {
     })
   for (const name of ['RQLITE_URLS', 'RQLITE_USER', 'RQLITE_PASSWORD', 'RQLITE_CA'])
     t.throws(() => readConfig({ ...CLUSTER, [name]: '' }), { message: new RegExp(`${name} is empty: unset it`) })
+})
+
+const JWT = {
+  JWT_ISSUER: 'https://id.example.org',
+  JWT_AUDIENCE: 'shop',
+  JWT_ROLE: 'customer',
+  JWT_JWKS_URL: 'https://id.example.org/jwks'
+}
+
+t.test('the settings of JWTs need each other', async (t) => {
+  const refused = (env: NodeJS.ProcessEnv, message: string) =>
+    t.throws(() => readConfig({ ...JWT, ...env }), { message })
+  t.match(readConfig(JWT), JWT)
+  const JWT_PUBLIC_KEY_FILE = 'key.pem'
+  t.match(readConfig({ ...JWT, JWT_JWKS_URL: undefined, JWT_PUBLIC_KEY_FILE }), { JWT_PUBLIC_KEY_FILE })
+  refused({ JWT_AUDIENCE: undefined }, 'Set JWT_AUDIENCE beside JWT_ISSUER.')
+  refused({ JWT_ROLE: undefined }, 'Set JWT_ROLE beside JWT_ISSUER.')
+  const oneSource = 'Set either JWT_JWKS_URL or JWT_PUBLIC_KEY_FILE beside JWT_ISSUER.'
+  refused({ JWT_JWKS_URL: undefined }, oneSource)
+  refused({ JWT_PUBLIC_KEY_FILE }, oneSource)
+  refused({ JWT_ISSUER: undefined }, 'Set JWT_ISSUER beside JWT_AUDIENCE, or unset JWT_AUDIENCE.')
+  t.throws(() => readConfig({ JWT_CLAIMS: 'a=/b' }), { message: /^Set JWT_ISSUER beside JWT_CLAIMS/ })
+  t.equal(readConfig({ JWT_SECRET: 'a'.repeat(64) }).JWT_ISSUER, undefined)
+})
+
+t.test('the settings of JWTs have rules', async (t) => {
+  const refused = (env: NodeJS.ProcessEnv, message: RegExp) =>
+    t.throws(() => readConfig({ ...JWT, ...env }), { message })
+  for (const JWT_ROLE of ['customer', 'a b', '/role', '/https:~1~1example.org~1roles/0', '/', 'a/b'])
+    t.equal(readConfig({ ...JWT, JWT_ROLE }).JWT_ROLE, JWT_ROLE)
+  for (const JWT_ROLE of ['', '/a~2', '/a~', '/a,/b'])
+    refused({ JWT_ROLE }, /JWT_ROLE must be the name of a role, or a JSON/)
+  for (const JWT_CLAIMS of ['a=/b', 'a=/b, c-d=/https:~1~1x.org/e?f=g', 'a=/'])
+    t.equal(readConfig({ ...JWT, JWT_CLAIMS }).JWT_CLAIMS, JWT_CLAIMS)
+  for (const JWT_CLAIMS of ['', 'a', 'a=b', '=/b', 'a=/b,', 'a=/b~2', 'a b=/c', 'a = /b', `${'a'.repeat(101)}=/b`])
+    refused({ JWT_CLAIMS }, /JWT_CLAIMS must list names and JSON pointers such as customer=\/customer_id/)
+  for (const JWT_JWKS_URL of ['id.example.org', 'file:///etc/keys', 'https://', 'ftp://id.example.org'])
+    refused({ JWT_JWKS_URL }, /^JWT_JWKS_URL must be an address such as https:\/\/id\.example\.org\/jwks\. '/)
+  t.equal(readConfig({ ...JWT, JWT_JWKS_URL: 'http://id:8080/jwks' }).JWT_JWKS_URL, 'http://id:8080/jwks')
+  for (const JWT_ISSUER of ['', 'https://id.example.org /'])
+    refused({ JWT_ISSUER }, /JWT_ISSUER must have .* no spaces/)
+  for (const PUBLIC_REQUESTS of ['0', '1000001', '1.5']) refused({ PUBLIC_REQUESTS }, /PUBLIC_REQUESTS must be/)
 })

@@ -20,14 +20,15 @@ import { CHEAP, PASSWORD, temporaryDirectory } from './helpers.ts'
 interface StartOptions extends SaveUsesOptions {
   readonly clock?: () => number
   readonly onLog?: (line: string) => void
+  readonly env?: Record<string, string>
 }
 
 /**
  * Starts the /data routes alone, on a real database. Unlike the whole service, it takes the options of the token plugin:
  * a test controls when uses of tokens are saved.
  */
-export const startTokenApp = async (t: Test, { clock = Date.now, onLog, ...options }: StartOptions = {}) => {
-  const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD })
+export const startTokenApp = async (t: Test, { clock = Date.now, onLog, env, ...options }: StartOptions = {}) => {
+  const config = readConfig({ DATA_DIR: temporaryDirectory(t), ADMIN_PASSWORD: PASSWORD, ...env })
   const app = Fastify({
     schemaController: compilers,
     logger: onLog ? { level: 'error', stream: { write: onLog } } : false

@@ -9,6 +9,7 @@ import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
 import { stagingDirectory } from '../../services/engine/loop/staging-files.ts'
 import { openCluster } from '../../services/engine/rqlite/open.ts'
+import { readPublicKey } from '../../services/tokens/jwt-keys.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -99,6 +100,7 @@ const assertUsable = (directory: string) => {
 /** Checks the secret and the directories before the database is opened. Returns the function of `createDirectory`. */
 const prepareDirectory = (config: Config) => {
   checkSecret(config)
+  if (config.JWT_PUBLIC_KEY_FILE !== undefined) readPublicKey(config.JWT_PUBLIC_KEY_FILE)
   const removeDirectory = createDirectory(config.DATA_DIR)
   for (const path of [config.DATA_DIR, stagingDirectory(config.DATA_DIR)]) if (existsSync(path)) assertUsable(path)
   return removeDirectory

@@ -76,7 +76,8 @@ const securitySchemes = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The `token` in the response of POST /admin/tokens. It matches `^rh_[0-9a-f]{64}$`.'
+    description:
+      'The `token` in the response of POST /admin/tokens. It matches `^rh_[0-9a-f]{64}$`. With the setting JWT_ISSUER, also a JWT of that issuer. With PUBLIC_ROLE, a request without a credential has that role.'
   },
   adminKey: {
     type: 'http',

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { RETRY_KEY_PATTERN } from '../../schemas/retry.ts'
-import type { RetryKey } from '../../services/model/caller.ts'
+import type { Caller, RetryKey } from '../../services/model/caller.ts'
 import { invalid } from '../../services/model/errors.ts'
+import { PUBLIC_KEY_NAME } from '../../services/tokens/keys.ts'
 import { BODY_DIGEST } from '../http/body-parser.ts'
 import { CALLER } from '../http/caller.ts'
 
@@ -47,10 +48,16 @@ const retryKeyOf = (request: FastifyRequest, reply: FastifyReply, key: string): 
   }
 })
 
+/** All clients without a credential are one caller: its keys would be those of other clients, too. */
+const refusePublic = ({ kind, id, name }: Caller) => {
+  if (kind === 'token' && id === 0 && name === PUBLIC_KEY_NAME) throw refuse('public', 'be sent with a credential')
+}
+
 /** Adds the key to the caller, behind the checks of its credential. */
 const readRetryKey: preHandlerHookHandler = (request, reply, done) => {
   const key = request.headers[HEADER]
   if (key === undefined) return done()
+  refusePublic(request.caller)
   const checked = checkKey(String(key), request.raw)
   request[CALLER] = { ...request.caller, retryKey: retryKeyOf(request, reply, checked) }
   done()

@@ -32,7 +32,9 @@ import { upgradeChoices } from '../../services/tables/registry/choices-upgrade.t
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { type AdminKeyService, createAdminKeyService } from '../../services/tokens/admin-keys.ts'
+import type { KeyService } from '../../services/tokens/keys.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
+import { createKeys } from './keys.ts'
 import { createSlowScans } from './slow-scans.ts'
 
 declare module 'fastify' {
@@ -51,6 +53,7 @@ declare module 'fastify' {
     keyRights: KeyRights
     tokens: TokenService
     adminKeys: AdminKeyService
+    keys: KeyService
     storedSettings: StoredSettings
     audit: AuditService
     auditRead: AuditRead
@@ -162,6 +165,7 @@ export default fp<ServicesOptions>(
     const keyRights = createKeyRights({ findRole: roles.find, findTable, onClosed: logClosedGrant(fastify) })
     const tokens = createTokenService({ db, clock, roles, scopeOf: keyRights.scopeOf })
     fastify.decorate('keyRights', keyRights)
+    fastify.decorate('keys', createKeys(fastify, { tokens, roles, scopeOf: keyRights.scopeOf }))
     fastify.decorate('tokens', tokens)
     const adminKeys = createAdminKeyService({ db, clock })
     fastify.decorate('adminKeys', adminKeys)

@@ -7,7 +7,7 @@ import { DomainError, disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
-import type { LiveToken } from '../../services/tokens/tokens.ts'
+import type { LiveKey } from '../../services/tokens/keys.ts'
 import { CALLER } from '../http/caller.ts'
 import { type SaveUsesOptions, saveUses } from './save-uses.ts'
 
@@ -19,17 +19,17 @@ declare module 'fastify' {
     furtherActions?: FurtherActions
   }
   interface FastifyInstance {
-    /** An onRequest hook: requires a valid bearer token, else 401. */
+    /** An onRequest hook: requires a valid bearer, or with PUBLIC_ROLE none, else 401. */
     authenticateToken: onRequestHookHandler
     /** An onRoute hook: adds the checks of the action that the route declares. @throws if it declares none */
     requireAction: (route: RouteOptions) => void
   }
   interface FastifyRequest {
-    /** The bearer token. @throws on routes without `authenticateToken` */
-    readonly token: LiveToken
+    /** The key of the request. @throws on routes without `authenticateToken` */
+    readonly token: LiveKey
     /** The table of the path. @throws on routes without an action, or without a table */
     readonly table: RegisteredTable
-    [TOKEN]: LiveToken | null
+    [TOKEN]: LiveKey | null
     [TABLE]: RegisteredTable | null
     /** All actions that the request needs on its table. @throws on routes without an action */
     readonly actions: readonly TableAction[]
@@ -84,7 +84,7 @@ const neededBy = (request: FastifyRequest, { action, furtherActions }: RouteActi
 /** Checks the rights to all actions that the request needs. @throws ACTION_NOT_ALLOWED */
 const authorizeAll = (
   request: FastifyRequest,
-  token: LiveToken,
+  token: LiveKey,
   actions: RouteActions,
   { stored, requested }: TableNames
 ) => {
@@ -100,7 +100,7 @@ const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(met
 
 export default fp<SaveUsesOptions>(
   async (fastify, options) => {
-    const { tokens, tables, roles } = fastify
+    const { tokens, keys, tables, roles } = fastify
 
     fastify.decorateRequest(TOKEN, null)
     fastify.decorateRequest(TABLE, null)
@@ -122,10 +122,20 @@ export default fp<SaveUsesOptions>(
       }
     })
 
-    fastify.decorate('authenticateToken', (request, _reply, done) => {
-      request[TOKEN] = tokens.authenticate(request.headers.authorization)
+    const accept = (request: FastifyRequest, key: LiveKey) => {
+      request[TOKEN] = key
       request[CALLER] = callerOf(request)
-      done()
+    }
+
+    fastify.decorate('authenticateToken', (request, _reply, done) => {
+      // A connection to the local socket has no address.
+      const { ip: address = '', headers } = request
+      const key = keys.authenticate({ header: headers.authorization, address })
+      if (!(key instanceof Promise)) {
+        accept(request, key)
+        return done()
+      }
+      key.then((verified) => accept(request, verified)).then(() => done(), done)
     })
 
     /** The name in a path may be the client name of the table. */
@@ -136,7 +146,7 @@ export default fp<SaveUsesOptions>(
 
     /** Checks the rights with the latest state of the token, and returns the latest state of the table. */
     const currentTable = (request: FastifyRequest, actions: RouteActions): RegisteredTable | null => {
-      const token = tokens.current(request.token)
+      const token = keys.current(request.token)
       const name = pathTable(request)
       authorizeAll(request, token, actions, name === undefined ? namesInBody(request) : namesInPath(name))
       request[TOKEN] = token
@@ -152,7 +162,7 @@ export default fp<SaveUsesOptions>(
       const rights = rightsOf(role)
       /** An access that was opened under other rights must not be used. */
       const confirmRight = async () => {
-        if (!isDeepStrictEqual(rightsOf(tokens.current(request.token).role), rights)) throw roleChanged()
+        if (!isDeepStrictEqual(rightsOf(keys.current(request.token).role), rights)) throw roleChanged()
         confirmActions(request)
       }
       return {
@@ -168,13 +178,13 @@ export default fp<SaveUsesOptions>(
         },
         confirmRight,
         ...(role && { role }),
-        mayRead: (table) => tokens.current(request.token).scope.allows('read', table)
+        mayRead: (table) => keys.current(request.token).scope.allows('read', table)
       }
     }
 
     const confirmActions = (request: FastifyRequest) => {
       const actions = request[ACTIONS]
-      if (actions === null) tokens.current(request.token)
+      if (actions === null) keys.current(request.token)
       else confirmTable(request, actions)
     }
 

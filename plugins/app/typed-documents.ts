@@ -16,14 +16,14 @@ import {
   type TypedText
 } from '../../services/documents/typed-document.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
-import type { LiveToken } from '../../services/tokens/tokens.ts'
+import type { LiveKey } from '../../services/tokens/keys.ts'
 import type { TaggedJson } from '../http/etag.ts'
 
 type Version = NonNullable<DocumentQuery['openapi']>
 
 export interface TypedDocuments {
   /** Returns the document of the operations that a token may use: see `GET /data/_openapi.json`. */
-  forToken(token: LiveToken, tables: readonly RegisteredTable[], version: Version): Promise<TaggedJson>
+  forToken(token: LiveKey, tables: readonly RegisteredTable[], version: Version): Promise<TaggedJson>
   /**
    * Returns the document of the records of these tables: see `GET /admin/openapi.json`. It names the foreign keys to
    * `registered` tables.
@@ -102,7 +102,7 @@ export default fp(
       forToken: (token, tables, version) => {
         const { pathNameOf } = fastify.tables
         // A table that the token cannot use may take a name of a path.
-        const key = `token ${token.id} ${tables.map(pathNameOf).join('/')}`
+        const key = `token ${token.id} ${token.name} ${tables.map(pathNameOf).join('/')}`
         const role = token.role ? (fastify.roles.find(token.role.id) ?? []) : []
         return cached(key, version, [token, role, ...tables].flat(), (convert) =>
           dataDocument()(contentForToken(token, tables, pathNameOf), convert)

@@ -9,7 +9,7 @@ import type { RegisteredTable } from '../../services/model/table.ts'
 import type { Referable } from '../../services/tables/changes/references.ts'
 import { toVisibleTable } from '../../services/tables/table-json.ts'
 import { readableFields } from '../../services/tables/token-access.ts'
-import type { LiveToken } from '../../services/tokens/tokens.ts'
+import type { LiveKey } from '../../services/tokens/keys.ts'
 
 const tags = ['data']
 const credential = 'token'
@@ -18,7 +18,7 @@ const response = { 200: TableEnvelope }
 const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { tables } = fastify
 
-  const show = (table: RegisteredTable, { scope }: LiveToken) =>
+  const show = (table: RegisteredTable, { scope }: LiveKey) =>
     ok(toVisibleTable(table, scope.fieldsOf(table), readableFields(tables.find, scope)))
 
   /** With the latest state of the token: its right may be checked again during the request. */

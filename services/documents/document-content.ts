@@ -2,7 +2,7 @@ import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable } from '../model/table.ts'
 import { type IsVisible, referencesOf, visibleForeignKeys } from '../tables/foreign-keys.ts'
 import { readableFields } from '../tables/token-access.ts'
-import type { LiveToken } from '../tokens/tokens.ts'
+import type { LiveKey } from '../tokens/keys.ts'
 import type { DocumentContent } from './typed-document.ts'
 import { expansionsOf } from './typed-expansions.ts'
 import type { TypedTable } from './typed-schemas.ts'
@@ -77,7 +77,7 @@ const asToken = (
   table: RegisteredTable,
   pathName: string,
   targets: Targets,
-  { scope, integers }: LiveToken
+  { scope, integers }: LiveKey
 ): TypedTable => {
   const { columns, creatable, updatable } = scope.fieldsOf(table)
   const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
@@ -100,7 +100,7 @@ const canChange = ({ canCreate, canUpdate, canDelete }: TypedTable) => canCreate
 
 /** Returns the content of the document of a token: its tables, with the actions that the token has on each. */
 export const contentForToken = (
-  token: LiveToken,
+  token: LiveKey,
   tables: readonly RegisteredTable[],
   pathNameOf: PathNameOf
 ): DocumentContent => {

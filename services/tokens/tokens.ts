@@ -17,6 +17,7 @@ import type { Unit } from '../sql/statement.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
 import { bearerOf } from './bearer.ts'
 import { checkExpiry, checkNewExpiry } from './expiry.ts'
+import { invalidToken } from './invalid-token.ts'
 import { createScope } from './permissions.ts'
 import { createSecret, digestOf } from './secrets.ts'
 import { deleteToken, insertToken, listTokens, renameInPermissions, updateToken } from './token-statements.ts'
@@ -51,11 +52,6 @@ const secretOf = (header: string) => {
   const secret = bearerOf(header)
   return secret?.length === SECRET_LENGTH ? secret : undefined
 }
-
-const invalidToken = () =>
-  new DomainError('INVALID_TOKEN', 'The bearer token is missing, malformed, unknown, inactive or expired.', {
-    hint: 'Send the header Authorization: Bearer <token>. An administrator creates tokens with POST /admin/tokens.'
-  })
 
 const tokenNotFound = (id: number) => new DomainError('TOKEN_NOT_FOUND', `There is no token with id ${id}.`)
 

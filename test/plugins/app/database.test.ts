@@ -12,6 +12,12 @@ t.test('a secret or a directory that cannot be used is refused before the databa
   const refuse = (env: object, reason: RegExp) =>
     t.throws(() => startOpening({ config: readConfig({ DATABASE, ...env }), onDeath: t.threw }), { message: reason })
   refuse({ DATA_DIR: join(root, 'new'), JWT_SECRET: 'short' }, /^JWT_SECRET is shorter than 32 bytes/)
+  const jwt = { JWT_ISSUER: 'https://id.example.org', JWT_AUDIENCE: 'shop', JWT_ROLE: 'customer' }
+  const JWT_PUBLIC_KEY_FILE = join(root, 'key.pem')
+  refuse(
+    { DATA_DIR: join(root, 'new'), ...jwt, JWT_PUBLIC_KEY_FILE },
+    /^JWT_PUBLIC_KEY_FILE names .*key\.pem, which is no/
+  )
   const DATA_DIR = join(root, 'data')
   mkdirSync(DATA_DIR)
   writeFileSync(join(DATA_DIR, 'staging'), 'mine')

@@ -101,7 +101,7 @@ t.test('the error codes of an operation follow from its method, body, parameters
     'VALIDATION_FAILED'
   ]
   t.strictSame(codesOf('checkLiveness'), general)
-  t.strictSame(codesOf('readIdentity'), [...general, 'INVALID_TOKEN'].sort())
+  t.strictSame(codesOf('readIdentity'), [...general, 'INVALID_TOKEN', 'KEYS_UNAVAILABLE', 'TOO_MANY_REQUESTS'].sort())
   const read = codesOf('adminReadTable') ?? []
   for (const code of ['AUTHENTICATION_REQUIRED', 'PASSWORD_CHANGE_REQUIRED', 'PATH_TOO_LONG'])
     t.ok(read.includes(code), code)

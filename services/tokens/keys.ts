@@ -1,0 +1,70 @@
+import { networkOf } from '../accounts/client-network.ts'
+import { bearerOf } from './bearer.ts'
+import type { NamedKey, NamedKeys } from './named-keys.ts'
+import type { RequestWindows } from './request-windows.ts'
+import type { createSignedKeys } from './signed-keys.ts'
+import type { LiveToken, TokenService } from './tokens.ts'
+
+/** What the credential of a request opens. A change replaces the object: after an `await`, call `current` for the latest one. */
+export type LiveKey = LiveToken | NamedKey
+
+/** What a request without a credential opens. */
+export interface PublicAccess {
+  readonly roleName: string
+  /** Maximum number of requests in a minute, for each network. */
+  readonly requests: number
+}
+
+interface KeysOptions {
+  readonly tokens: Pick<TokenService, 'authenticate' | 'current'>
+  readonly namedKeys: NamedKeys
+  readonly windows: RequestWindows
+  /** null: a JWT is an invalid token. */
+  readonly signedKey: ReturnType<typeof createSignedKeys> | null
+  /** null: a request without a credential is refused. */
+  readonly publicAccess: PublicAccess | null
+}
+
+interface Credential {
+  /** The header Authorization. */
+  readonly header: string | undefined
+  readonly address: string
+}
+
+/** Names of keys that others sign contain a space, so none has this name. */
+export const PUBLIC_KEY_NAME = 'public'
+
+/** A token has no dot, and a JWT has two. */
+const jwtOf = (header: string | undefined) => {
+  const secret = header === undefined ? undefined : bearerOf(header)
+  return secret?.includes('.') ? secret : undefined
+}
+
+const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
+
+/** Creates the service that finds the key of a request: an issued token, a JWT, or the public key. */
+export const createKeyService = ({ tokens, namedKeys, windows, signedKey, publicAccess }: KeysOptions) => {
+  let publicKey: NamedKey | null = null
+
+  const authenticatePublic = ({ roleName, requests }: PublicAccess, address: string) => {
+    windows.count(`${PUBLIC_KEY_NAME} ${networkOf(address)}`, { requests, seconds: 60 })
+    publicKey = publicKey
+      ? namedKeys.current(publicKey)
+      : namedKeys.create({ name: PUBLIC_KEY_NAME, roleName, claims: {}, expiresAt: null })
+    return publicKey
+  }
+
+  /** Returns a promise only for a JWT that is not cached. @throws INVALID_TOKEN, TOO_MANY_REQUESTS, KEYS_UNAVAILABLE */
+  const authenticate = ({ header, address }: Credential): LiveKey | Promise<LiveKey> => {
+    if (header === undefined && publicAccess) return authenticatePublic(publicAccess, address)
+    const jwt = signedKey && jwtOf(header)
+    return jwt ? signedKey(jwt) : tokens.authenticate(header)
+  }
+
+  /** Returns the latest state of a key. @throws INVALID_TOKEN if it has been revoked or has expired */
+  const current = (key: LiveKey): LiveKey => (isNamed(key) ? namedKeys.current(key) : tokens.current(key))
+
+  return { authenticate, current }
+}
+
+export type KeyService = ReturnType<typeof createKeyService>
