@@ -83,10 +83,10 @@ const GrantFieldsSchema = Type.Object(
       'state',
       'total'
     ]),
-    write: names('The fields that the key can set, also fields that it cannot read. Without it: all fields that it can read.', [
-      'state',
-      'note'
-    ])
+    write: names(
+      'The fields that the key can set, also fields that it cannot read. Without it: all fields that it can read.',
+      ['state', 'note']
+    )
   },
   { title: 'TokenRoleFields', description: 'The fields that a grant opens.', ...strict }
 )

@@ -210,7 +210,11 @@ const ClosedTableSchema = Type.Object(
     table: Type.String({ description: 'Name of the table.', examples: ['orders'] }),
     reason: Type.String({ description: 'A sentence.', examples: ["The token has no claim 'customer'."] })
   },
-  { title: 'TokenClosedTable', description: 'A table in which a grant of the role opens nothing for this token.', ...strict }
+  {
+    title: 'TokenClosedTable',
+    description: 'A table in which a grant of the role opens nothing for this token.',
+    ...strict
+  }
 )
 
 const TokenIdentitySchema = Type.Object(

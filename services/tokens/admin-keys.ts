@@ -152,7 +152,7 @@ export const createAdminKeyService = ({ db, clock }: { db: Database; clock: Cloc
     const key = find(id)
     const unit = [
       deleteAdminKey(id),
-      deleteRetriesOfCaller('key', id),
+      deleteRetriesOfCaller({ kind: 'key', id, name: key.name }),
       auditRow(caller, clock(), { action: 'key.revoke', target: key.name, targetId: id })
     ]
     try {
