@@ -103,8 +103,8 @@ export default fp(
         const { pathNameOf } = fastify.tables
         // A table that the token cannot use may take a name of a path.
         const key = `token ${token.id} ${token.name} ${tables.map(pathNameOf).join('/')}`
-        const role = token.role ? (fastify.roles.find(token.role.id) ?? []) : []
-        return cached(key, version, [token, role, ...tables].flat(), (convert) =>
+        const role = token.role && fastify.roles.find(token.role.id)
+        return cached(key, version, [token, ...(role ? [role] : []), ...tables], (convert) =>
           dataDocument()(contentForToken(token, tables, pathNameOf), convert)
         )
       },

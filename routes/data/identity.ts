@@ -30,7 +30,7 @@ const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       ok({
         name,
         permissions,
-        role: role && (roles.find(role.id)?.name ?? null),
+        role: role && roles.nameOf(role.id),
         claims: role?.claims ?? {},
         integers,
         expires_at: expiresAt,

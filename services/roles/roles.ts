@@ -72,6 +72,9 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
 
   const find = (id: number) => byId.get(id)
 
+  /** Returns the name of a role; null if another program has deleted it. */
+  const nameOf = (id: number) => byId.get(id)?.name ?? null
+
   const findByName = (name: string) => [...byId.values()].find((role) => foldName(role.name) === foldName(name))
 
   /** @throws ROLE_NOT_FOUND */
@@ -148,7 +151,7 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
     byId.delete(id)
   }
 
-  return { load, list, read, find, findByName, create, change, rewrite, remove }
+  return { load, list, read, find, nameOf, findByName, create, change, rewrite, remove }
 }
 
 export type RoleService = ReturnType<typeof createRoleService>

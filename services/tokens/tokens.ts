@@ -122,7 +122,7 @@ const isLive = ({ isActive, expiresAt }: LiveToken, now: number) => isActive && 
 interface TokenServiceOptions {
   readonly db: Database
   readonly clock: Clock
-  readonly roles: Pick<RoleService, 'find' | 'findByName'>
+  readonly roles: Pick<RoleService, 'nameOf' | 'findByName'>
   readonly scopeOf: KeyRights['scopeOf']
 }
 
@@ -195,7 +195,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
   }
 
-  const show = (token: LiveToken) => toToken(token, token.role && (roles.find(token.role.id)?.name ?? null))
+  const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id))
 
   const list = (): Token[] => [...byId.values()].map(show)
 

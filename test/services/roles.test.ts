@@ -70,4 +70,7 @@ t.test('the access of a token with a role needs an action that the role opens', 
   t.throws(() => accessOf(caller, tables.get(id), ['read']), { code: 'ACTION_NOT_ALLOWED' })
   t.throws(() => accessOf(caller, tables.get(id), []), { message: 'A token with a role needs an action.' })
   t.ok(accessOf(tokenCaller, tables.get(id), []))
+  const rights = createKeyRights({ findRole: () => undefined, findTable: tables.find, onClosed: () => {} })
+  const fields = { columns: [], creatable: [], updatable: [], presets: [], hasRule: false }
+  t.strictSame(rights.scopeOf(caller.role).fieldsOf(tables.get(id)), fields)
 })

@@ -96,7 +96,7 @@ t.test('a key that ends before its replay fails the request', async (t) => {
   db.write = async (...unit) => {
     await write([
       {
-        sql: "INSERT INTO _rowhouse_retries (caller, number, key, digest, results, total_bytes, created_at, tables) VALUES ('service 0', 1, 'a', '', '[]', 0, 9e15, '')",
+        sql: "INSERT INTO _rowhouse_retries (caller, number, key, digest, results, total_bytes, created_at, tables) VALUES ('service 0 rowhouse', 1, 'a', '', '[]', 0, 9e15, '')",
         params: []
       }
     ])
