@@ -3,11 +3,11 @@ import { api, dataOf } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { components } from '../api/schema.d.ts'
 
-export type Role = components['schemas']['Role']
-export type Grant = components['schemas']['RoleGrant']
-export type Rule = components['schemas']['RoleRows']
-type NewRole = components['schemas']['RoleCreate']
-type RoleChanges = components['schemas']['RoleUpdate']
+export type Role = components['schemas']['TokenRole']
+export type Grant = components['schemas']['TokenRoleGrant']
+export type Rule = components['schemas']['TokenRoleRows']
+type NewRole = components['schemas']['TokenRoleCreate']
+type RoleChanges = components['schemas']['TokenRoleUpdate']
 
 export const rolesQuery = queryOptions({
   queryKey: ['roles'],

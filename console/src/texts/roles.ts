@@ -2,7 +2,7 @@ import type { components } from '../api/schema.d.ts'
 import { formatCount } from '../ui/size.ts'
 import { texts as tokens } from './tokens.ts'
 
-type Action = components['schemas']['RoleAction']
+type Action = Exclude<components['schemas']['TokenAction'], 'write'>
 type FieldList = 'read' | 'write'
 
 const counted = (count: number, one: string, many: string) =>

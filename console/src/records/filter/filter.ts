@@ -9,7 +9,7 @@ import { splitList } from './list.ts'
 export type Filter = components['schemas']['TableRecordFilter']
 
 /** The rule of a role: a filter in which values can be claims, and which can follow foreign keys. */
-export type Rule = components['schemas']['RoleRows']
+export type Rule = components['schemas']['TokenRoleRows']
 
 /** `hasValue` is `isNull: false`. */
 export type Operator = keyof components['schemas']['TableRecordCondition'] | 'hasValue'
