@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readText, registerTables } from './client.ts'
-import { CONNECTIONS, type Context, ROUND_SECONDS, withDirectory } from './context.ts'
+import { CONNECTIONS, type Context, ROUND_SECONDS, WARM_UP_SECONDS, withDirectory } from './context.ts'
 import { createDatabase } from './items.ts'
 import type { Amount, Generator } from './load.ts'
 import { watchOtherPrograms } from './machine.ts'
@@ -97,6 +97,16 @@ export const withEnvironment = <T>(
       await service.stop()
     }
   })
+
+/** Warms up all cases, then measures them round by round. Returns the samples of each case. */
+export const measureRounds = async ({ measure }: Environment, cases: readonly Workload[], rounds: number) => {
+  for (const workload of cases) await measure(workload, { seconds: WARM_UP_SECONDS })
+  const samples = cases.map((): Sample[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, workload] of cases.entries()) samples[index]?.push(await measure(workload))
+  }
+  return samples
+}
 
 /** Calls `withEnvironment` for each process of the plan, one after the other. */
 export const withEachEnvironment = async <T>(

@@ -1,8 +1,8 @@
 import { queryRecords } from '../client.ts'
-import { type Context, WARM_UP_SECONDS } from '../context.ts'
-import { type Environment, withEnvironment } from '../environment.ts'
+import type { Context } from '../context.ts'
+import { type Environment, measureRounds, withEnvironment } from '../environment.ts'
 import { alignedTable, atLeast, figureTable, ratio } from '../report.ts'
-import { ratioOf, SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
+import { ratioOf, SAMPLE_HEAD, sampleRow } from '../sample.ts'
 import {
   BRANDS_TABLE,
   filteredList,
@@ -10,8 +10,7 @@ import {
   findWorkload,
   QUERIED_TABLE,
   queryOf,
-  TABLE,
-  type Workload
+  TABLE
 } from '../workloads.ts'
 
 const WALK_SIZE = 1000
@@ -31,15 +30,6 @@ const findDeepCursor = async ({ service, token }: Environment, rows: number) => 
   return cursor
 }
 
-const measureAll = async ({ measure }: Environment, cases: readonly Workload[], rounds: number) => {
-  for (const workload of cases) await measure(workload, { seconds: WARM_UP_SECONDS })
-  const samples = cases.map((): Sample[] => [])
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, workload] of cases.entries()) samples[index]?.push(await measure(workload))
-  }
-  return samples
-}
-
 /** Reads a large table: lists with and without a filter, and queries of several pages, one with expanded references. */
 export const runQueries = async (context: Context) => {
   const { rounds, exportedRows: rows } = context.plan
@@ -48,7 +38,7 @@ export const runQueries = async (context: Context) => {
     const cursor = await findDeepCursor(environment, rows)
     const deep = queryOf('query, deep cursor', () => ({ cursor }))
     const cases = [list, filteredList, first, deep, expanded, filteredListWithTotal]
-    const samples = await measureAll(environment, cases, rounds)
+    const samples = await measureRounds(environment, cases, rounds)
     const [lists = [], filters = [], firsts = [], deeps = [], expansions = [], counted = []] = samples
     const figures = [
       { name: 'list with a filter / list with total', share: ratioOf('perSecond', filters, lists), target: 1 },

@@ -1,6 +1,6 @@
 import { createRole, issueKey } from '../client.ts'
-import { type Context, WARM_UP_SECONDS } from '../context.ts'
-import { type Environment, withEnvironment } from '../environment.ts'
+import type { Context } from '../context.ts'
+import { type Environment, measureRounds, withEnvironment } from '../environment.ts'
 import { alignedTable, atLeast, figureTable, ratio } from '../report.ts'
 import { ratioOf, SAMPLE_HEAD, type Sample, sampleRow } from '../sample.ts'
 import { BRANDS_TABLE, QUERIED_TABLE, ROWS, TABLE, type Workload } from '../workloads.ts'
@@ -41,15 +41,6 @@ const issueKeys = async ({ service, session }: Environment) => {
   return keys
 }
 
-const measureAll = async ({ measure }: Environment, cases: readonly Workload[], rounds: number) => {
-  for (const workload of cases) await measure(workload, { seconds: WARM_UP_SECONDS })
-  const samples = cases.map((): Sample[] => [])
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, workload] of cases.entries()) samples[index]?.push(await measure(workload))
-  }
-  return samples
-}
-
 /** Reads and lists with a rule of a role, by one key and by 1,000, beside the same requests without a rule. */
 export const runRules = (context: Context) =>
   withEnvironment(context, { tables: [TABLE, BRANDS_TABLE, QUERIED_TABLE], rows: ROWS }, async (environment) => {
@@ -60,7 +51,7 @@ export const runRules = (context: Context) =>
       ...casesOf(() => keys[7], 'one key', ''),
       ...casesOf(() => keys[randomBelow(KEYS)], `${KEYS} keys`, '')
     ]
-    const samples = await measureAll(environment, cases, context.plan.rounds)
+    const samples = await measureRounds(environment, cases, context.plan.rounds)
     const [reads = [], lists = [], ownReads = [], ownLists = [], manyReads = [], manyLists = []] = samples
     const share = (own: readonly Sample[], base: readonly Sample[]) => ratioOf('perSecond', own, base)
     const figures = [

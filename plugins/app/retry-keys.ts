@@ -36,7 +36,7 @@ const checkKey = (key: string, { rawHeaders }: IncomingMessage) => {
 /** Includes the conditions of the request, and the claims and grants of a role: a stored result shows what these open. */
 const digestOf = ({ method, url, headers, server, caller: { role }, [BODY_DIGEST]: body }: FastifyRequest) => {
   const parts = [method, url, body, headers['if-match'], headers['if-none-match']]
-  const rights = role ? [role.id, role.claims, server.roles.find(role.id)?.grants] : []
+  const rights = role ? server.roles.rightsOf(role) : []
   return hash('sha256', JSON.stringify([...parts, ...rights]))
 }
 

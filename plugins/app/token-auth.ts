@@ -155,7 +155,7 @@ export default fp<SaveUsesOptions>(
       return openToTokens(tables.findByPath(name), name, { isWrite: actions.action !== 'read', reachable })
     }
 
-    const rightsOf = (role: KeyRole | null) => role && [role.id, role.claims, roles.find(role.id)?.grants]
+    const rightsOf = (role: KeyRole | null) => role && roles.rightsOf(role)
 
     const callerOf = (request: FastifyRequest): Caller => {
       const { id, name, integers, role } = request.token

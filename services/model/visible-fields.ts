@@ -18,9 +18,15 @@ export interface VisibleFields {
 export const shownColumns = ({ structure }: RegisteredTable): readonly Column[] =>
   structure.columns.filter((column) => !column.isHidden)
 
-/** Returns the fields of a table for a token without a role. */
+const withoutRole = new WeakMap<RegisteredTable, VisibleFields>()
+
+/** Returns the fields of a table for a token without a role: the same object for the same table. */
 export const fieldsWithoutRole = (table: RegisteredTable): VisibleFields => {
+  const known = withoutRole.get(table)
+  if (known) return known
   const columns = shownColumns(table)
   const writable = columns.filter(({ isReadonly }) => !isReadonly)
-  return { columns, creatable: writable, updatable: writable, presets: [], hasRule: false }
+  const fields = { columns, creatable: writable, updatable: writable, presets: [], hasRule: false }
+  withoutRole.set(table, fields)
+  return fields
 }

@@ -1,4 +1,5 @@
 import type { Grant } from '../../schemas/role.ts'
+import type { ForeignKey } from '../../schemas/table.ts'
 import { foldName } from '../model/names.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 
@@ -12,9 +13,13 @@ interface FieldNames {
 const withKeys = (value: object, keyOf: (key: string) => string) =>
   Object.fromEntries(Object.entries(value).map(([key, item]) => [keyOf(key), item]))
 
+/** Returns the foreign keys with these fields, which commas separate. */
+export const foreignKeysWith = ({ structure }: RegisteredTable, fields: string): readonly ForeignKey[] =>
+  structure.foreignKeys.filter((key) => key.fields.map(foldName).join(',') === foldName(fields))
+
 /** Returns the table to which the foreign key with these fields refers. */
-const parentOf = ({ structure }: RegisteredTable, fields: string, findTable: FieldNames['findTable']) => {
-  const key = structure.foreignKeys.find((other) => other.fields.map(foldName).join(',') === foldName(fields))
+const parentOf = (table: RegisteredTable, fields: string, findTable: FieldNames['findTable']) => {
+  const [key] = foreignKeysWith(table, fields)
   const parent = key && findTable(key.table)
   return parent?.structure ? parent : undefined
 }

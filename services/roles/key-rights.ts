@@ -27,7 +27,7 @@ const MAX_TOKENS = 2000
 
 /** Creates the functions that find out what the role of a key opens. */
 export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOptions) => {
-  const compiled = new LRUCache<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>>({ max: MAX_TOKENS })
+  const compiled = new LRUCache<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, Limits>>>({ max: MAX_TOKENS })
   const reported = new WeakMap<LiveRole, WeakSet<RegisteredTable>>()
 
   const report = (role: LiveRole, table: RegisteredTable, { message }: ClosedGrant) => {
@@ -38,13 +38,12 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     onClosed(role, table, message)
   }
 
-  const isCurrent = (compiled: Compiled) =>
-    compiled instanceof ClosedGrant || compiled.parents.every((parent) => findTable(parent.name) === parent)
+  const isCurrent = ({ parents }: Limits) => parents.every((parent) => findTable(parent.name) === parent)
 
   const cacheOf = (key: KeyRole, table: RegisteredTable) => {
-    const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, WeakMap<Grant, Compiled>>()
+    const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, WeakMap<Grant, Limits>>()
     compiled.set(key, ofKey)
-    const ofTable = ofKey.get(table) ?? new WeakMap<Grant, Compiled>()
+    const ofTable = ofKey.get(table) ?? new WeakMap<Grant, Limits>()
     ofKey.set(table, ofTable)
     return ofTable
   }
@@ -58,8 +57,9 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     const known = cache.get(grant)
     if (known && isCurrent(known)) return known
     const made = compileGrant(grant, table, { claims: key.claims, findTable })
-    cache.set(grant, made)
+    // What is closed is compiled again: the table to which a rule leads may be registered later.
     if (made instanceof ClosedGrant) report(role, table, made)
+    else cache.set(grant, made)
     return made
   }
 

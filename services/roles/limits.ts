@@ -1,5 +1,4 @@
 import type { Claims, Grant } from '../../schemas/role.ts'
-import type { ForeignKey } from '../../schemas/table.ts'
 import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
@@ -10,6 +9,7 @@ import { type ComparedColumns, type Parent, readRule } from '../records/read/fil
 import type { Condition, RowRule } from '../sql/conditions.ts'
 import type { Assignment } from '../sql/records.ts'
 import { withClaims } from './claims.ts'
+import { foreignKeysWith } from './grant-fields.ts'
 
 const MISFIT = 'A claim does not have the type of its field, or the role needs a field that the table does not have.'
 
@@ -63,11 +63,9 @@ const presetOf = (table: RegisteredTable, name: string, value: unknown): Assignm
   return [column, checked.value]
 }
 
-const namesOf = ({ fields }: ForeignKey) => fields.map(foldName).join(',')
-
 /** Returns the only foreign key with these fields. */
-const foreignKeyOf = ({ structure }: RegisteredTable, fields: string) => {
-  const keys = structure.foreignKeys.filter((key) => namesOf(key) === foldName(fields))
+const foreignKeyOf = (table: RegisteredTable, fields: string) => {
+  const keys = foreignKeysWith(table, fields)
   if (keys.length > 1) throw new ClosedGrant(`'${excerpt(fields)}' has two foreign keys, so \`via\` is ambiguous.`)
   return keys[0]
 }

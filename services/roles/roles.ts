@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Grant, NewRole, RoleChanges } from '../../schemas/role.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import { type Database, UnexpectedChanges } from '../engine/database.ts'
-import type { Caller } from '../model/caller.ts'
+import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
@@ -74,6 +74,9 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
 
   /** Returns the name of a role; null if another program has deleted it. */
   const nameOf = (id: number) => byId.get(id)?.name ?? null
+
+  /** Returns all that decides what a token with this role opens. */
+  const rightsOf = ({ id, claims }: KeyRole) => [id, claims, byId.get(id)?.grants]
 
   const findByName = (name: string) => [...byId.values()].find((role) => foldName(role.name) === foldName(name))
 
@@ -151,7 +154,7 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
     byId.delete(id)
   }
 
-  return { load, list, read, find, nameOf, findByName, create, change, rewrite, remove }
+  return { load, list, read, find, nameOf, rightsOf, findByName, create, change, rewrite, remove }
 }
 
 export type RoleService = ReturnType<typeof createRoleService>

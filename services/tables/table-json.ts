@@ -72,15 +72,13 @@ const show = (table: RegisteredTable, columns: readonly Column[]): Table => {
   }
 }
 
-/** A registered table is immutable, so its JSON is made once. */
-const cached = (showTable: (table: RegisteredTable) => Table) => {
-  const shown = new WeakMap<RegisteredTable, Table>()
-  return (table: RegisteredTable): Table => {
-    const cachedTable = shown.get(table)
-    if (cachedTable) return cachedTable
-    const made = showTable(table)
-    shown.set(table, made)
-    return made
+/** A registered table is immutable, and so are the fields of a token: the JSON of each object is made once. */
+const cached = <K extends object>(showTable: (shown: K, table: RegisteredTable) => Table) => {
+  const made = new WeakMap<K, Table>()
+  return (shown: K, table: RegisteredTable): Table => {
+    const json = made.get(shown) ?? showTable(shown, table)
+    made.set(shown, json)
+    return json
   }
 }
 
@@ -100,7 +98,7 @@ const replicationWarnings = ({ name, unreplicable }: RegisteredTable): readonly 
   return [`${notReplicable(name, unreplicable).message} ${unreplicable.remedy}`]
 }
 
-const showAll = cached((table) => {
+const showAll = cached((table: RegisteredTable) => {
   const shown = withForeignKeys(show(table, table.structure.columns), table.structure.foreignKeys)
   return { ...shown, warnings: [...shown.warnings, ...hiddenFieldWarnings(table), ...replicationWarnings(table)] }
 })
@@ -108,7 +106,7 @@ const showAll = cached((table) => {
 /** Returns a table as administrators see it. If it cannot be read, it has no fields and no client name. */
 export const toTable = (table: Registration): Table =>
   table.structure
-    ? showAll(table)
+    ? showAll(table, table)
     : {
         ...metadataOf(table),
         primaryKey: '',
@@ -124,16 +122,15 @@ export const toTable = (table: Registration): Table =>
 /** The counts of a search index are those of all records, so a token that sees only some of them gets none. */
 const withoutCounts = (index: SearchIndex): SearchIndex => ({ ...index, indexed: 0, total: 0 })
 
-const showFields = (
-  table: RegisteredTable,
-  { columns, creatable, updatable, presets, hasRule }: VisibleFields
-): Table => {
+const showFields = cached((visible: VisibleFields, table) => {
+  const { columns, creatable, updatable, presets, hasRule } = visible
+  const settable = new Set([...creatable, ...updatable])
   const shown = show(table, columns)
   const fields = columns.map((column, index): Field => {
     const field = shown.fields[index] as Field
     return {
       ...field,
-      isReadonly: !creatable.includes(column) && !updatable.includes(column),
+      isReadonly: !settable.has(column),
       isRequired: field.isRequired && !presets.includes(column)
     }
   })
@@ -144,14 +141,14 @@ const showFields = (
     searchIndex: hasRule ? withoutCounts(shown.searchIndex) : shown.searchIndex,
     labelField: isShown ? shown.labelField : null
   }
-}
+})
 
 /**
  * Returns a table as a token sees it: with the fields that exist for the token, without warnings about others, and without
  * foreign keys to fields that the token may not know.
  */
 export const toVisibleTable = (table: RegisteredTable, fields: VisibleFields, isVisible: IsVisible): Table =>
-  withForeignKeys(showFields(table, fields), visibleForeignKeys(table, fields.columns, isVisible))
+  withForeignKeys(showFields(fields, table), visibleForeignKeys(table, fields.columns, isVisible))
 
 /** Returns the table, after a rename with the tokens that named it by its old name. */
 export const toUpdatedTable = ({ table, tokens }: UpdatedTable): Table => ({

@@ -1,6 +1,6 @@
 import type { AdminKey, AdminScope, IssuedAdminKey, NewAdminKey } from '../../schemas/admin-key.ts'
 import { auditRow } from '../audit/audit-row.ts'
-import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Database } from '../engine/database.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
@@ -9,8 +9,9 @@ import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import { deleteAdminKey, insertAdminKey, listAdminKeys } from './admin-key-statements.ts'
 import { bearerOf } from './bearer.ts'
 import { checkNewExpiry } from './expiry.ts'
+import { createLiveCredentials } from './live-credentials.ts'
 import { createSecret, digestOf } from './secrets.ts'
-import { flushUses, type Used, withLatestUse } from './uses.ts'
+import type { Used } from './uses.ts'
 
 /** An admin key in memory. */
 export interface LiveAdminKey {
@@ -92,37 +93,27 @@ const toAdminKey = (key: LiveAdminKey): AdminKey => ({
   created_at: key.createdAt
 })
 
-/** Creates the service of admin keys. All of them are cached, as the tokens are. */
+const isLive = ({ expiresAt }: Entry, now: number) => expiresAt === null || now < expiresAt
+
+/** Creates the service of admin keys. */
 export const createAdminKeyService = ({ db, clock }: { db: Database; clock: Clock }) => {
-  let byId = new Map<number, Entry>()
-  let byDigest = new Map<string, Entry>()
+  const live = createLiveCredentials<Entry>({
+    db,
+    clock,
+    table: '_rowhouse_admin_keys',
+    selectAll: listAdminKeys,
+    toEntry,
+    isLive,
+    invalid: invalidAdminKey,
+    notFound: adminKeyNotFound
+  })
 
-  const evict = ({ id, digest }: LiveAdminKey) => {
-    byId.delete(id)
-    byDigest.delete(digest)
-  }
-
-  /** Reads all keys: at the start, and after each external commit. */
-  const load = async () => {
-    const rows = await db.read(listAdminKeys)
-    const entries = rows.map(toEntry).map((entry) => withLatestUse(entry, byId.get(entry.id)))
-    byId = new Map(entries.map((entry) => [entry.id, entry]))
-    byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
-  }
+  const list = (): AdminKey[] => live.all().map(toAdminKey)
 
   /** @throws ADMIN_KEY_NOT_FOUND */
-  const find = (id: number): LiveAdminKey => {
-    const key = byId.get(id)
-    if (!key) throw adminKeyNotFound(id)
-    return key
-  }
+  const read = (id: number): AdminKey => toAdminKey(live.find(id))
 
-  const list = (): AdminKey[] => [...byId.values()].map(toAdminKey)
-
-  /** @throws ADMIN_KEY_NOT_FOUND */
-  const read = (id: number): AdminKey => toAdminKey(find(id))
-
-  /** The only result that contains the secret. Only its digest is stored. @throws VALIDATION_FAILED */
+  /** Issues a key. Only this result contains its secret: the digest is stored. @throws VALIDATION_FAILED */
   const issue = async (caller: Caller, { name, scopes: requested, expiresAt = null }: NewAdminKey) => {
     const now = clock()
     checkNewExpiry(expiresAt, now)
@@ -133,9 +124,7 @@ export const createAdminKeyService = ({ db, clock }: { db: Database; clock: Cloc
       insertAdminKey(created, { name, scopes, expiresAt }, now),
       auditRow(caller, now, { action: 'key.issue', target: name, summary })
     ])
-    const entry = toEntry(inserted?.rows[0] as Row)
-    byId.set(entry.id, entry)
-    byDigest.set(entry.digest, entry)
+    const entry = live.cache(inserted?.rows[0] as Row)
     const issued: IssuedAdminKey = {
       id: entry.id,
       name,
@@ -149,42 +138,19 @@ export const createAdminKeyService = ({ db, clock }: { db: Database; clock: Cloc
 
   /** @throws ADMIN_KEY_NOT_FOUND */
   const revoke = async (caller: Caller, id: number) => {
-    const key = find(id)
-    const unit = [
+    const key = live.find(id)
+    await live.commit(key, [
       deleteAdminKey(id),
       deleteRetriesOfCaller({ kind: 'key', id, name: key.name }),
       auditRow(caller, clock(), { action: 'key.revoke', target: key.name, targetId: id })
-    ]
-    try {
-      await db.write(unit)
-    } catch (error) {
-      if (!(error instanceof UnexpectedChanges)) throw error
-      // Another program has deleted it.
-      evict(key)
-      throw adminKeyNotFound(id)
-    }
-    evict(key)
-  }
-
-  const findLive = (digest: string) => {
-    const now = clock()
-    const entry = byDigest.get(digest)
-    if (!entry || (entry.expiresAt !== null && now >= entry.expiresAt)) throw invalidAdminKey()
-    return { entry, now }
+    ])
+    live.evict(key)
   }
 
   /** Returns the key with this secret and records its use. @throws INVALID_ADMIN_KEY */
-  const authenticate = (secret: string): LiveAdminKey => {
-    const { entry, now } = findLive(digestOf(secret))
-    entry.lastUsedAt = now
-    return entry
-  }
+  const authenticate = (secret: string): LiveAdminKey => live.authenticate(digestOf(secret))
 
-  /** Returns the latest state of a key. @throws INVALID_ADMIN_KEY if it has been revoked or has expired */
-  const current = ({ digest }: LiveAdminKey): LiveAdminKey => findLive(digest).entry
-
-  const flush = () => flushUses(db, '_rowhouse_admin_keys', () => byId)
-
+  const { load, current, flush } = live
   return { load, list, read, issue, revoke, authenticate, current, flush }
 }
 

@@ -1,7 +1,7 @@
 import type { Claims } from '../../schemas/role.ts'
 import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
-import { type Database, UnexpectedChanges } from '../engine/database.ts'
+import type { Database } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
@@ -13,15 +13,15 @@ import { checkClaims } from '../roles/claims.ts'
 import type { KeyRights } from '../roles/key-rights.ts'
 import type { RoleService } from '../roles/roles.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
-import type { Unit } from '../sql/statement.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
 import { bearerOf } from './bearer.ts'
 import { checkExpiry, checkNewExpiry } from './expiry.ts'
 import { invalidToken } from './invalid-token.ts'
+import { createLiveCredentials } from './live-credentials.ts'
 import { createScope } from './permissions.ts'
 import { createSecret, digestOf } from './secrets.ts'
 import { deleteToken, insertToken, listTokens, renameInPermissions, updateToken } from './token-statements.ts'
-import { flushUses, type Used, withLatestUse } from './uses.ts'
+import type { Used } from './uses.ts'
 
 /** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
 export interface LiveToken {
@@ -152,52 +152,22 @@ const checkRoleOrPermissions = (roleId: number | null, { permissions, claims = {
   throw invalid([{ path: '/claims', code: 'conflict', message: "'claims' are for a token with a 'role'." }])
 }
 
-/**
- * Creates the service of access tokens. All of them are cached, because every request to /data needs one. A change
- * updates the cache in the step that acknowledges its commit, so the next request sees it.
- */
+/** Creates the service of access tokens. */
 export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOptions) => {
-  let byId = new Map<number, Entry>()
-  let byDigest = new Map<string, Entry>()
-
-  const toLatest = (row: Row) => {
-    const entry = toEntry(row, scopeOf)
-    return withLatestUse(entry, byId.get(entry.id))
-  }
-
-  const cache = (row: Row) => {
-    const entry = toLatest(row)
-    byId.set(entry.id, entry)
-    byDigest.set(entry.digest, entry)
-    return entry
-  }
-
-  const evict = ({ id, digest }: LiveToken) => {
-    byId.delete(id)
-    byDigest.delete(digest)
-  }
-
-  /** @throws TOKEN_NOT_FOUND */
-  const find = (id: number): LiveToken => {
-    const token = byId.get(id)
-    if (!token) throw tokenNotFound(id)
-    return token
-  }
-
-  /**
-   * Reads all tokens: at the start, and after each external commit. Reads on the event loop, so that no change of our
-   * own can be acknowledged between the snapshot and the update of the cache.
-   */
-  const load = async () => {
-    const rows = await db.read(listTokens)
-    const entries = rows.map(toLatest)
-    byId = new Map(entries.map((entry) => [entry.id, entry]))
-    byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
-  }
+  const live = createLiveCredentials<Entry>({
+    db,
+    clock,
+    table: '_rowhouse_tokens',
+    selectAll: listTokens,
+    toEntry: (row) => toEntry(row, scopeOf),
+    isLive,
+    invalid: invalidToken,
+    notFound: tokenNotFound
+  })
 
   const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id))
 
-  const list = (): Token[] => [...byId.values()].map(show)
+  const list = (): Token[] => live.all().map(show)
 
   /** @throws VALIDATION_FAILED */
   const roleIdOf = (name: string): number => {
@@ -210,12 +180,12 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   }
 
   /** Returns the number of tokens with a role. */
-  const countOf = (roleId: number) => [...byId.values()].filter(({ role }) => role?.id === roleId).length
+  const countOf = (roleId: number) => live.all().filter(({ role }) => role?.id === roleId).length
 
   /** @throws TOKEN_NOT_FOUND */
-  const read = (id: number): Token => show(find(id))
+  const read = (id: number): Token => show(live.find(id))
 
-  /** The only result that contains the secret. Only its digest is stored. */
+  /** Issues a token. Only this result contains its secret: the digest is stored. */
   const issue = async (caller: Caller, token: NewToken): Promise<IssuedToken> => {
     const now = clock()
     checkNewExpiry(token.expiresAt, now)
@@ -230,7 +200,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
       insertToken(stored, { ...token, permissions: granted, roleId }, now),
       auditRow(caller, now, { action: 'token.issue', target: token.name, summary })
     ])
-    const { id, name, tokenPrefix, permissions, expiresAt } = cache(inserted?.rows[0] as Row)
+    const { id, name, tokenPrefix, permissions, expiresAt } = live.cache(inserted?.rows[0] as Row)
     const issued = { id, name, token: secret, tokenPrefix, permissions }
     return {
       ...issued,
@@ -239,21 +209,9 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     }
   }
 
-  /** Commits a unit that changes a token. Its first statement expects that the token exists. @throws TOKEN_NOT_FOUND */
-  const commit = async (token: LiveToken, unit: Unit) => {
-    try {
-      return await db.write(unit)
-    } catch (error) {
-      if (!(error instanceof UnexpectedChanges)) throw error
-      // Another program has deleted it.
-      evict(token)
-      throw tokenNotFound(token.id)
-    }
-  }
-
   const change = async (caller: Caller, id: number, changes: TokenChanges) => {
     checkExpiry(changes.expiresAt)
-    const token = find(id)
+    const token = live.find(id)
     const roleId = changes.role == null ? changes.role : roleIdOf(changes.role)
     const after = roleId === undefined ? (token.role?.id ?? null) : roleId
     // A role replaces the permissions, and null the role with its claims.
@@ -261,28 +219,21 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     checkRoleOrPermissions(after, { permissions: token.permissions, ...replaced, ...changes })
     const summary = { ...summaryOf(changes), permissions: changes.permissions, role: changes.role }
     const now = clock()
-    const [updated] = await commit(token, [
+    const [updated] = await live.commit(token, [
       updateToken(id, { ...replaced, ...changes, roleId }, now),
       auditRow(caller, now, { action: 'token.change', target: token.name, targetId: id, summary })
     ])
-    cache(updated?.rows[0] as Row)
+    live.cache(updated?.rows[0] as Row)
   }
 
   const revoke = async (caller: Caller, id: number) => {
-    const token = find(id)
-    await commit(token, [
+    const token = live.find(id)
+    await live.commit(token, [
       deleteToken(id),
       deleteRetriesOfCaller({ ...token, kind: 'token' }),
       auditRow(caller, clock(), { action: 'token.revoke', target: token.name, targetId: id })
     ])
-    evict(token)
-  }
-
-  const findLive = (digest: string | undefined) => {
-    const now = clock()
-    const entry = digest === undefined ? undefined : byDigest.get(digest)
-    if (!entry || !isLive(entry, now)) throw invalidToken()
-    return { entry, now }
+    live.evict(token)
   }
 
   /**
@@ -291,27 +242,22 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
    */
   const authenticate = (header: string | undefined): LiveToken => {
     const secret = header === undefined ? undefined : secretOf(header)
-    const { entry, now } = findLive(secret === undefined ? undefined : digestOf(secret))
-    entry.lastUsedAt = now
-    return entry
+    return live.authenticate(secret === undefined ? undefined : digestOf(secret))
   }
-
-  /** Returns the latest state of a token. @throws INVALID_TOKEN if it has been revoked or has expired */
-  const current = (token: LiveToken): LiveToken => findLive(token.digest).entry
-
-  const flush = () => flushUses(db, '_rowhouse_tokens', () => byId)
 
   const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
 
   const names: TokenNames = {
     naming: (table) =>
-      [...byId.values()]
+      live
+        .all()
         .filter(({ permissions }) => permissions.tables.some((name) => foldName(name) === foldName(table)))
         .map(toNamingToken),
     rename: (table, name) => renameInPermissions(table, name, clock()),
-    apply: (rows) => rows.map((row) => toNamingToken(cache(row)))
+    apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
   }
 
+  const { load, current, flush } = live
   return { load, list, countOf, read, issue, change, revoke, authenticate, current, flush, names }
 }
 

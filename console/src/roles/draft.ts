@@ -86,7 +86,7 @@ const toFields = ({ read, write }: GrantDraft) => ({
   ...(write && { write: [...write] })
 })
 
-/** Returns the grant of a draft. What is not valid yet is left out. */
+/** Returns the grant of a draft. Parts that are not valid yet are left out. */
 export const toGrant = (draft: GrantDraft, fields: readonly TableField[]): Grant => {
   const rows = toRule(draft.rows, fields)
   return {
@@ -102,7 +102,7 @@ export const toGrant = (draft: GrantDraft, fields: readonly TableField[]): Grant
 export const toGrants = ({ grants }: RoleDraft, registered: readonly Table[]): Grant[] =>
   grants.map((draft) => toGrant(draft, fieldsFor(draft, registered)))
 
-/** What is wrong with a grant. */
+/** The problems of a grant. */
 export interface GrantProblems {
   readonly tables: string | undefined
   readonly actions: string | undefined

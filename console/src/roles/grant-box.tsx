@@ -20,7 +20,7 @@ interface GrantBoxProps {
   readonly registered: readonly Table[]
   readonly startsOpen: boolean
   readonly problems: GrantProblems
-  /** What is wrong with the fields, and with the grant as a whole. */
+  /** The problems of the fields, and with the grant as a whole. */
   readonly refused: { readonly fields: string | undefined; readonly others: readonly string[] }
   readonly onChange: (changes: Partial<GrantDraft>) => void
   readonly onDuplicate: () => void

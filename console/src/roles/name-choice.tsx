@@ -20,7 +20,7 @@ interface NameChoiceProps {
   readonly names: readonly string[]
   /** Other names can be typed. */
   readonly suggestions: readonly Suggestion[]
-  /** Returns what is special about a chosen name; undefined: nothing. */
+  /** Returns a note about a chosen name; undefined: none. */
   readonly noteOf: (name: string) => string | undefined
   readonly onChange: (names: readonly string[]) => void
 }

@@ -85,7 +85,7 @@ const problemOf = (draft: PresetDraft, drafts: readonly PresetDraft[], fields: r
   return 'error' in parsed ? parsed.error : undefined
 }
 
-/** Returns what is wrong with the presets, by their id. */
+/** Returns the problems of the presets, by their id. */
 export const presetProblems = (
   drafts: readonly PresetDraft[],
   fields: readonly TableField[]

@@ -50,7 +50,7 @@ const isNameTaken = (error: unknown): error is ServiceError =>
 
 const errorsOf = (error: unknown) => (isNameTaken(error) ? new Map([['name', error.message]]) : fieldErrors(error))
 
-/** The state of the form: what was entered, what is wrong with it, and the request. */
+/** The state of the form: the entered values, their problems, and the request. */
 const useRoleForm = <T,>({ start, registered, save }: Pick<RoleFormProps<T>, 'start' | 'registered' | 'save'>) => {
   const [first] = useState(start)
   const [draft, setDraft] = useState(first)

@@ -2,6 +2,7 @@ import { Ban, ListFilter, Minus } from 'lucide-react'
 import type { Table } from '../tables/queries.ts'
 import { texts } from '../texts/roles.ts'
 import { texts as tokens } from '../texts/tokens.ts'
+import matrix from '../ui/matrix.module.css'
 import { ACTIONS } from './grants.ts'
 import { cellOf, type MatrixCell, matrixRows } from './matrix.ts'
 import type { Grant } from './queries.ts'
@@ -63,7 +64,7 @@ export const RoleMatrix = ({ grants, registered, warnings }: RoleMatrixProps) =>
       </ul>
     )}
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls must be reachable by the keyboard. */}
-    <div className={styles.matrix} tabIndex={0}>
+    <div className={`${matrix.matrix} ${styles.matrix}`} tabIndex={0}>
       <table aria-label={texts.matrix}>
         <thead>
           <tr>

@@ -36,7 +36,7 @@ const PARTS = ['where', 'via', 'all', 'any', 'none']
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns what is wrong with the form of a rule. Whether its fields and operators exist, depends on the tables. */
+/** Returns the problems of the form of a rule. Whether its fields and operators exist, depends on the tables. */
 const formProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return texts.notRule
   for (const [name, part] of Object.entries(value)) {
@@ -84,7 +84,7 @@ export const toRule = ({ mode, model, text, stored }: RowsDraft, fields: readonl
 const isEmpty = ({ items }: FilterModel) =>
   items.length === 0 || items.some((item) => isGroup(item) && item.conditions.length === 0)
 
-/** Returns what is wrong with a draft as a whole. `findInvalid` returns what is wrong with its conditions. */
+/** Returns the problems of a draft as a whole. `findInvalid` returns the problems of its conditions. */
 export const rowsProblem = ({ mode, model, text }: RowsDraft): string | undefined => {
   if (mode === 'all') return undefined
   if (mode === 'conditions') return isEmpty(model) ? texts.noCondition : undefined
@@ -92,7 +92,7 @@ export const rowsProblem = ({ mode, model, text }: RowsDraft): string | undefine
   return 'problem' in parsed ? parsed.problem : undefined
 }
 
-/** Returns what is wrong with the conditions, by their id. */
+/** Returns the problems of the conditions, by their id. */
 export const invalidConditions = ({ mode, model }: RowsDraft, fields: readonly TableField[]) =>
   mode === 'conditions' ? findInvalid(fields, model) : new Map<number, string>()
 

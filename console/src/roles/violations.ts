@@ -2,7 +2,7 @@ import type { GrantProblems } from './draft.ts'
 
 type Violations = ReadonlyMap<string, string>
 
-/** The parts of a grant that show what is wrong with them. */
+/** The parts of a grant that show their problems. */
 const PARTS = ['tables', 'actions', 'rows', 'fields', 'presets'] as const
 
 const isIn = (path: string, part: string) => path === part || path.startsWith(`${part}/`)

@@ -8,7 +8,7 @@ import styles from './tokens.module.css'
 interface AccessFieldsProps {
   readonly draft: TokenDraft
   readonly roleError: string | undefined
-  /** What is wrong with the claims, by their id. */
+  /** The problems of the claims, by their id. */
   readonly claimProblems: ReadonlyMap<number, string>
   readonly onChange: (changes: Partial<TokenDraft>) => void
 }

@@ -77,7 +77,7 @@ const parseJson = (text: string): Parsed => {
   }
 }
 
-/** Returns the value of a claim, or what is wrong with its text. */
+/** Returns the value of a claim, or the problem of its text. */
 export const parseClaim = ({ kind, text }: Pick<ClaimDraft, 'kind' | 'text'>): Parsed => {
   if (text.trim() === '') return { problem: texts.claimEmpty }
   if (kind === 'json') return parseJson(text)
@@ -105,7 +105,7 @@ const problemOf = (draft: ClaimDraft, drafts: readonly ClaimDraft[]) => {
   return nameProblem(draft, drafts) ?? ('problem' in parsed ? parsed.problem : undefined)
 }
 
-/** Returns what is wrong with the claims, by their id. */
+/** Returns the problems of the claims, by their id. */
 export const claimProblems = (drafts: readonly ClaimDraft[]): ReadonlyMap<number, string> =>
   new Map(
     drafts.flatMap((draft) => {

@@ -2,6 +2,7 @@ import { Check, Minus } from 'lucide-react'
 import type { Table } from '../tables/queries.ts'
 import { type TokenActions, tokenActionsOf } from '../tables/token-actions.ts'
 import { texts } from '../texts/tokens.ts'
+import matrix from '../ui/matrix.module.css'
 import type { ChoiceProps } from './permission-fields.tsx'
 import { ACTIONS, ALL_TABLES, isForAll, isSameName, type SingleAction } from './permissions.ts'
 import styles from './tokens.module.css'
@@ -79,7 +80,7 @@ export const PermissionMatrix = ({
       tables: isChosen(name) ? tables.filter((table) => !isSameName(table, name)) : [...tables, name]
     })
   return (
-    <div className={styles.matrix}>
+    <div className={`${matrix.matrix} ${styles.matrix}`}>
       <table aria-label={texts.matrix}>
         <thead>
           <tr>

@@ -15,7 +15,7 @@ type RoleChoice = Pick<TokenDraft, 'role' | 'claims'>
 
 interface RoleFieldsProps extends RoleChoice {
   readonly error: string | undefined
-  /** What is wrong with the claims, by their id. */
+  /** The problems of the claims, by their id. */
   readonly problems: ReadonlyMap<number, string>
   readonly onChange: (changes: Partial<RoleChoice>) => void
 }

@@ -24,7 +24,7 @@ const refusedClaims = (claims: readonly ClaimDraft[], errors: ReadonlyMap<string
     return refused ? [[claim.id, refused[1]] as const] : []
   })
 
-/** The state of the form: what was entered, what is wrong with it, and the request. */
+/** The state of the form: the entered values, their problems, and the request. */
 const useTokenForm = <T,>(start: TokenDraft, save: (draft: TokenDraft) => Promise<T>) => {
   const [first] = useState(start)
   const [draft, setDraft] = useState(first)

@@ -5,7 +5,7 @@ import { Input, Select, TextArea } from './input.tsx'
 interface FieldText {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong with the value. */
+  /** The problems of the value. */
   readonly error?: string | undefined
 }
 

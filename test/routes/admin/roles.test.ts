@@ -16,6 +16,8 @@ const file = createDatabase(
   t,
   `CREATE TABLE teams (id INTEGER PRIMARY KEY, region TEXT, name TEXT);
    CREATE TABLE members (id INTEGER PRIMARY KEY, team INTEGER REFERENCES teams (id), name TEXT, role TEXT);
+   CREATE TABLE inns (id INTEGER PRIMARY KEY);
+   CREATE TABLE stays (id INTEGER PRIMARY KEY, inn INTEGER REFERENCES inns (id));
    CREATE TABLE visits (id INTEGER PRIMARY KEY, host INTEGER REFERENCES hosts (id));
    CREATE TABLE guests (id INTEGER PRIMARY KEY, name TEXT, role TEXT);
    INSERT INTO teams VALUES (1, 'north', 'a');
@@ -25,7 +27,7 @@ const file = createDatabase(
 const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const ids: Record<string, number> = {}
-for (const name of ['teams', 'members', 'guests', 'visits']) ids[name] = (await importTable(admin, name)).id
+for (const name of ['teams', 'members', 'guests', 'visits', 'stays']) ids[name] = (await importTable(admin, name)).id
 
 const READ: Grant = { tables: ['members'], actions: ['read'] }
 
@@ -171,6 +173,15 @@ t.test('a grant that cannot be compiled is stored, with a warning', async (t) =>
     /^In the table 'guests': The preset 'id' must be an integer/,
     /^In the table 'guests': 'rows\/any\/0\/where\/name\/eq' must not be null/
   ])
+})
+
+t.test('a rule that follows a foreign key opens its table when the other table is registered', async (t) => {
+  await create('host', [{ tables: ['stays'], actions: ['read'], rows: { via: { inn: { where: { id: { gt: 0 } } } } } }])
+  const { token } = dataOf(await admin.post('/admin/tokens', { name: 'key', role: 'host' }))
+  const key = client(app, bearer(token))
+  expectError(t, await key.get('/data/stays'), 403, 'ACTION_NOT_ALLOWED')
+  await importTable(admin, 'inns')
+  t.equal((await key.get('/data/stays')).statusCode, 200)
 })
 
 t.test('a field that only other tables have under a * grant can be dropped', async (t) => {

@@ -15,7 +15,7 @@ export interface FieldEditorProps {
   /** Made by `toDraft`. Read by `parseDraft`. */
   readonly value: Draft
   readonly onChange: (value: Draft) => void
-  /** What is wrong with the value. It stands below the editor. */
+  /** The problems of the value. It stands below the editor. */
   readonly error?: string | undefined
   readonly autoFocus?: boolean
   /** `cell`: on one line, over a cell of the grid. */

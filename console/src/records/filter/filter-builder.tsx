@@ -142,7 +142,7 @@ const Items = ({ fields, items, invalid, hasClaims, onChange }: ItemsProps<Condi
 interface FilterBuilderProps {
   readonly fields: readonly TableField[]
   readonly model: FilterModel
-  /** What is wrong with conditions, by their id. */
+  /** The problems of conditions, by their id. */
   readonly invalid: Invalid
   /** Whether a value can be a claim of the key, as in a rule of a role. */
   readonly hasClaims?: boolean

@@ -126,7 +126,7 @@ const problemOf = (field: TableField, condition: Condition) => {
   return 'error' in parsed ? parsed.error : undefined
 }
 
-/** Returns what is wrong with the conditions, by their id. */
+/** Returns the problems of the conditions, by their id. */
 export const findInvalid = (fields: readonly TableField[], { items }: FilterModel): Invalid => {
   const conditions = items.flatMap((item) => (isGroup(item) ? item.conditions : [item]))
   const errors = conditions.map((condition) => {

@@ -4,7 +4,7 @@ import { parseValue } from './values.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/
 
-/** Returns what is wrong with a name, or undefined. */
+/** Returns the problems of a name, or undefined. */
 export const nameProblem = (name: string) => {
   if (name === '') return texts.nameMissing
   return NAME.test(name) && !/^sqlite_/i.test(name) ? undefined : texts.nameFormat
@@ -36,7 +36,7 @@ const checkProblems = (draft: FieldDraft, path: string): Problem[] => {
   ]
 }
 
-/** Returns what is wrong with a field. `others`: the names that it must not have. */
+/** Returns the problems of a field. `others`: the names that it must not have. */
 export const draftProblems = (draft: FieldDraft, path: string, others: readonly string[]): Problem[] => {
   const isDuplicate = others.some((other) => other.toLowerCase() === draft.name.toLowerCase())
   const isTargetMissing = draft.targetTable !== '' && draft.targetField === ''
@@ -54,7 +54,7 @@ export type Problems = ReadonlyMap<string, string>
 export const toProblems = (found: readonly Problem[]): Problems =>
   new Map(found.flatMap(([path, message]) => (message === undefined ? [] : [[path, message] as const])))
 
-/** Returns what is wrong with the fields of a new table. `added`: names of fields that the service adds. */
+/** Returns the problems of the fields of a new table. `added`: names of fields that the service adds. */
 export const fieldProblems = (drafts: readonly FieldDraft[], added: readonly string[]): Problems =>
   toProblems(
     drafts.flatMap((draft, index) => {

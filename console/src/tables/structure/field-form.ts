@@ -93,7 +93,7 @@ const defaultProblem = ({ type, defaultText }: FieldForm, field: TableField) => 
   return 'problem' in parsed ? parsed.problem : undefined
 }
 
-/** Returns what is wrong with the form, by its field. */
+/** Returns the problems of the form, by its field. */
 export const problemsOf = (form: FieldForm, field: TableField): Problems =>
   toProblems([
     ['name', form.name === field.name ? undefined : nameProblem(form.name)],
