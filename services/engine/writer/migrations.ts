@@ -202,6 +202,22 @@ export const migrations: readonly (readonly string[])[] = [
       last_used_at INTEGER,
       created_at INTEGER NOT NULL
     ) STRICT`
+  ],
+  // `rate_limit` and `networks`: JSON. `previous_digest`: of the secret before the rotation, valid until `previous_until`.
+  // `day`: such as 2026-01-31, in UTC.
+  [
+    'ALTER TABLE _rowhouse_tokens ADD COLUMN rate_limit TEXT',
+    'ALTER TABLE _rowhouse_tokens ADD COLUMN networks TEXT',
+    'ALTER TABLE _rowhouse_tokens ADD COLUMN previous_digest TEXT',
+    'ALTER TABLE _rowhouse_tokens ADD COLUMN previous_until INTEGER',
+    `CREATE TABLE _rowhouse_token_uses (
+      token_id INTEGER NOT NULL REFERENCES _rowhouse_tokens (id) ON DELETE CASCADE,
+      day TEXT NOT NULL,
+      requests INTEGER NOT NULL,
+      refused INTEGER NOT NULL,
+      failed INTEGER NOT NULL,
+      PRIMARY KEY (token_id, day)
+    ) STRICT, WITHOUT ROWID`
   ]
 ]
 
