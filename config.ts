@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
@@ -14,6 +13,7 @@ import {
 import { violationPhrase } from './schemas/phrases.ts'
 import { type LogLevel, type SettingName, settingRules } from './schemas/settings.ts'
 import { countTypos } from './schemas/similar-names.ts'
+import { isNetwork } from './services/model/networks.ts'
 
 /** Bytes. A V8 string has at most 2^29 - 24 characters. */
 const MAX_BODY_LIMIT = 500 * 2 ** 20
@@ -120,16 +120,6 @@ export const settingVariables = {
   backupKeep: 'BACKUP_KEEP',
   auditKeep: 'AUDIT_KEEP'
 } as const satisfies Record<SettingName, keyof Variables>
-
-/** Accepts an address, or a network in CIDR notation. */
-const isNetwork = (text: string) => {
-  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
-  const family = isIP(address)
-  if (family === 0) return false
-  const bits = family === 4 ? 32 : 128
-  // A prefix of 0 would trust every client to set its own address.
-  return Number(prefix ?? bits) >= 1 && Number(prefix ?? bits) <= bits
-}
 
 const networksProblem = (list: string) => {
   const invalid = list.split(',').find((entry) => !isNetwork(entry.trim()))

@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   'session.end',
   'token.issue',
   'token.change',
+  'token.rotate',
   'token.revoke',
   'key.issue',
   'key.revoke',

@@ -278,7 +278,7 @@ export const errorCatalogue = {
   TOO_MANY_ATTEMPTS: { kind: 'throttled', meaning: 'Too many logins have failed. See Retry-After.' },
   TOO_MANY_REQUESTS: {
     kind: 'throttled',
-    meaning: 'The network has sent too many requests without a credential. See Retry-After.'
+    meaning: 'The token, or the network without a credential, has sent more requests than its limit. See Retry-After.'
   },
   HEADERS_TOO_LARGE: { kind: 'headers-too-large', meaning: 'The request headers are too large.' },
 

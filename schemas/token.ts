@@ -63,6 +63,46 @@ const NameSchema = Type.String({
   ...nameExample
 })
 
+const RATE_LIMIT_PROPERTIES = {
+  requests: Type.Integer({
+    format: 'int32',
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Requests that the token can send in one window. A batch counts as one for each operation.',
+    examples: [100]
+  }),
+  seconds: Type.Integer({
+    format: 'int32',
+    minimum: 1,
+    maximum: 86_400,
+    description: 'Length of a window in seconds. It begins with its first request.',
+    examples: [60]
+  })
+}
+export type RateLimit = { requests: number; seconds: number }
+
+const RateLimitSchema = Type.Unsafe<RateLimit | null>({
+  ...Type.Object(RATE_LIMIT_PROPERTIES, {
+    title: 'TokenRateLimit',
+    description: 'How many requests a token can send. null: any number.',
+    examples: [{ requests: 100, seconds: 60 }],
+    ...strict
+  }),
+  type: ['object', 'null']
+})
+
+const NetworksSchema = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+  maxItems: 100,
+  description: 'Addresses, or networks in CIDR notation, from which the token is accepted. Empty: all.',
+  examples: [['10.0.0.0/8', '2001:db8::/32']]
+})
+
+const PREVIOUS_UNTIL = 'Time until which the secret before the last rotation is accepted, in epoch milliseconds.'
+const PreviousUntilSchema = NullableInt64({
+  description: `${PREVIOUS_UNTIL} null: it is not accepted.`,
+  examples: [null]
+})
+
 const TokenIdSchema = Int64({ description: 'Id of the token.', examples: [2] })
 const StoredNameSchema = Type.String({ description: 'Name for display.', ...nameExample })
 const ActiveSchema = Type.Boolean({ description: 'false: requests with the token get 401.', examples: [true] })
@@ -99,6 +139,9 @@ const TokenSchema = Type.Object(
     role: StoredRoleSchema,
     claims: ClaimsSchema,
     integers: IntegerFormatSchema,
+    rate_limit: RateLimitSchema,
+    networks: NetworksSchema,
+    previous_valid_until: PreviousUntilSchema,
     is_active: ActiveSchema,
     expires_at: StoredExpirySchema,
     last_used_at: NullableInt64({
@@ -120,6 +163,9 @@ const TokenSchema = Type.Object(
         role: 'customer',
         claims: { customer: 17 },
         integers: 'auto',
+        rate_limit: { requests: 100, seconds: 60 },
+        networks: ['10.0.0.0/8'],
+        previous_valid_until: null,
         is_active: true,
         expires_at: 1798761600000,
         last_used_at: 1767312000000,
@@ -134,6 +180,12 @@ export const TokenEnvelope = Envelope('TokenEnvelope', TokenSchema)
 export const TokensEnvelope = Envelope('TokenListEnvelope', Type.Array(TokenSchema, { description: 'The tokens.' }))
 export type Token = Static<typeof TokenSchema>
 
+const SecretSchema = Type.String({
+  pattern: '^rh_[0-9a-f]{64}$',
+  description: 'The secret. Only this response contains it. Secret scanners can search for the pattern.',
+  examples: [`rh_${'0123456789abcdef'.repeat(4)}`]
+})
+
 const WarningsSchema = Type.Array(Type.String(), {
   description: 'Only if the permissions name tables that are not registered. One sentence each.',
   examples: [["There is no table 'prodcts' now. The token can use it as soon as it is registered."]]
@@ -143,11 +195,7 @@ const IssuedTokenSchema = Type.Object(
   {
     id: TokenIdSchema,
     name: StoredNameSchema,
-    token: Type.String({
-      pattern: '^rh_[0-9a-f]{64}$',
-      description: 'The secret. Only this response contains it. Secret scanners can search for the pattern.',
-      examples: [`rh_${'0123456789abcdef'.repeat(4)}`]
-    }),
+    token: SecretSchema,
     tokenPrefix: PrefixSchema,
     permissions: PermissionsSchema,
     expiresAt: Type.Optional(
@@ -167,6 +215,37 @@ const ChangedTokenSchema = Type.Object(
 export const ChangedTokenEnvelope = Envelope('ChangedTokenEnvelope', ChangedTokenSchema)
 export type IssuedToken = Static<typeof IssuedTokenSchema>
 
+/** 30 days. */
+const MAX_OVERLAP_SECONDS = 2_592_000
+
+export const RotationSchema = Type.Object(
+  {
+    overlapSeconds: Type.Integer({
+      format: 'int32',
+      minimum: 0,
+      maximum: MAX_OVERLAP_SECONDS,
+      description: 'How long the old secret is still accepted. 0: it ends at once.',
+      examples: [3600]
+    })
+  },
+  { title: 'TokenRotation', description: 'How a token gets a new secret.', ...strict }
+)
+
+const RotatedTokenSchema = Type.Object(
+  {
+    id: TokenIdSchema,
+    token: SecretSchema,
+    tokenPrefix: PrefixSchema,
+    previousValidUntil: NullableInt64({
+      description: `${PREVIOUS_UNTIL} null: it has ended.`,
+      examples: [1767229200000]
+    })
+  },
+  { title: 'RotatedToken', description: 'The new secret of a token.', ...strict }
+)
+export const RotatedTokenEnvelope = Envelope('RotatedTokenEnvelope', RotatedTokenSchema)
+export type RotatedToken = Static<typeof RotatedTokenSchema>
+
 export const NewTokenSchema = Type.Object(
   {
     name: NameSchema,
@@ -174,7 +253,9 @@ export const NewTokenSchema = Type.Object(
     role: Type.Optional(RoleNameSchema),
     claims: Type.Optional(ClaimsSchema),
     expiresAt: Type.Optional(NewExpirySchema),
-    integers: Type.Optional(IntegerFormatSchema)
+    integers: Type.Optional(IntegerFormatSchema),
+    rateLimit: Type.Optional(RateLimitSchema),
+    networks: Type.Optional(NetworksSchema)
   },
   {
     title: 'TokenCreate',
@@ -193,7 +274,9 @@ export const TokenChangesSchema = Type.Object(
     claims: Type.Optional(ClaimsSchema),
     isActive: Type.Optional(ActiveSchema),
     expiresAt: Type.Optional(ExpirySchema),
-    integers: Type.Optional(IntegerFormatSchema)
+    integers: Type.Optional(IntegerFormatSchema),
+    rateLimit: Type.Optional(RateLimitSchema),
+    networks: Type.Optional(NetworksSchema)
   },
   {
     title: 'TokenUpdate',

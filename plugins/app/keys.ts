@@ -3,7 +3,6 @@ import { excerpt } from '../../services/model/errors.ts'
 import { createJwtVerifier, jwtSettingsOf } from '../../services/tokens/jwt-verifier.ts'
 import { createKeyService } from '../../services/tokens/keys.ts'
 import { createNamedKeys, type OnInvalidKey } from '../../services/tokens/named-keys.ts'
-import { createRequestWindows } from '../../services/tokens/request-windows.ts'
 import { createSignedKeys } from '../../services/tokens/signed-keys.ts'
 import type { TokenService } from '../../services/tokens/tokens.ts'
 
@@ -39,7 +38,7 @@ export const createKeys = (
   return createKeyService({
     tokens,
     namedKeys,
-    windows: createRequestWindows(clock),
+    clock,
     signedKey: verify && createSignedKeys({ verify, keys: namedKeys }),
     publicAccess: roleName === undefined ? null : { roleName, requests }
   })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FastifyRequest, onRequestHookHandler, preHandlerHookHandler, RouteOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerHookHandler, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { TableAction } from '../../services/model/actions.ts'
 import type { Caller, KeyRole } from '../../services/model/caller.ts'
@@ -8,6 +8,7 @@ import type { RegisteredTable } from '../../services/model/table.ts'
 import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
 import type { LiveKey } from '../../services/tokens/keys.ts'
+import { type Quota, tooManyRequests } from '../../services/tokens/request-windows.ts'
 import { CALLER } from '../http/caller.ts'
 import { type SaveUsesOptions, saveUses } from './save-uses.ts'
 
@@ -21,6 +22,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** An onRequest hook: requires a valid bearer, or with PUBLIC_ROLE none, else 401. */
     authenticateToken: onRequestHookHandler
+    /** Counts further requests of a key that has a limit, such as the operations of a batch. @throws TOO_MANY_REQUESTS */
+    countRequests: (reply: FastifyReply, requests: number) => void
     /** An onRoute hook: adds the checks of the action that the route declares. @throws if it declares none */
     requireAction: (route: RouteOptions) => void
   }
@@ -96,6 +99,12 @@ const roleChanged = () =>
     hint: 'Send the request again.'
   })
 
+/** The headers of https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
+const setQuota = (reply: FastifyReply, { limit, remaining, resetsIn }: Quota) => {
+  reply.header('ratelimit-policy', `"default";q=${limit.requests};w=${limit.seconds}`)
+  reply.header('ratelimit', `"default";r=${remaining};t=${resetsIn}`)
+}
+
 const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(method))
 
 export default fp<SaveUsesOptions>(
@@ -122,20 +131,31 @@ export default fp<SaveUsesOptions>(
       }
     })
 
-    const accept = (request: FastifyRequest, key: LiveKey) => {
+    const count = (reply: FastifyReply, requests = 1) => {
+      const { token, ip: address = '' } = reply.request
+      const quota = keys.count(token, address, requests)
+      if (!quota) return
+      setQuota(reply, quota)
+      if (!quota.isAllowed) throw tooManyRequests(quota, requests)
+    }
+    fastify.decorate('countRequests', count)
+
+    const accept = (reply: FastifyReply, key: LiveKey) => {
+      const { request } = reply
       request[TOKEN] = key
       request[CALLER] = callerOf(request)
+      count(reply)
     }
 
-    fastify.decorate('authenticateToken', (request, _reply, done) => {
+    fastify.decorate('authenticateToken', (request, reply, done) => {
       // A connection to the local socket has no address.
       const { ip: address = '', headers } = request
       const key = keys.authenticate({ header: headers.authorization, address })
       if (!(key instanceof Promise)) {
-        accept(request, key)
+        accept(reply, key)
         return done()
       }
-      key.then((verified) => accept(request, verified)).then(() => done(), done)
+      key.then((verified) => accept(reply, verified)).then(() => done(), done)
     })
 
     /** The name in a path may be the client name of the table. */

@@ -111,6 +111,8 @@ const corsOptions = (origins: string[]) => {
       'ETag',
       'Idempotency-Replayed',
       'Location',
+      'RateLimit',
+      'RateLimit-Policy',
       'Retry-After',
       'WWW-Authenticate',
       'X-Request-Id'

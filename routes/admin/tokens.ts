@@ -7,6 +7,8 @@ import {
   IssuedTokenEnvelope,
   NewTokenSchema,
   type Permissions,
+  RotatedTokenEnvelope,
+  RotationSchema,
   TokenChangesSchema,
   TokenEnvelope,
   TokensEnvelope
@@ -96,6 +98,24 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       await tokens.change(caller, params.id, body)
       return ok({ success: true as const, ...warningsFor(body.permissions) })
     }
+  )
+
+  fastify.post(
+    '/:id/rotate',
+    {
+      schema: {
+        operationId: 'adminRotateToken',
+        tags,
+        summary: 'Give an access token a new secret',
+        description:
+          'Only this response contains the new secret. The old one is accepted until the overlap ends, so that its programs can change to the new one. Two secrets are accepted at most: another rotation ends the one before.',
+        params: TokenIdParamsSchema,
+        body: RotationSchema,
+        response: { 200: RotatedTokenEnvelope }
+      },
+      config: { credential: 'administrator', scope: 'tokens', errors: [...WRITE_ERRORS, 'TOKEN_NOT_FOUND'] }
+    },
+    async ({ caller, params, body }) => ok(await tokens.rotate(caller, params.id, body.overlapSeconds))
   )
 
   fastify.delete(

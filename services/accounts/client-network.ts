@@ -17,16 +17,21 @@ const expand = (address: string) => {
   return [...left, ...Array<string>(GROUPS - left.length - right.length).fill('0'), ...right]
 }
 
+/** Returns the address of a client without the port that a proxy may have added, and without a zone. */
+export const addressOf = (client: string): string => {
+  const [, ipv4, ipv6] = WITH_PORT.exec(client) ?? []
+  const [address = ''] = (ipv4 ?? ipv6 ?? client).split('%')
+  return address
+}
+
 /**
  * Returns the text that identifies a client. An IPv6 client usually has 2^64 addresses (RFC 4291, 2.5.1), so its /64
  * network identifies it. Any other address identifies itself.
  */
 export const networkOf = (client: string): string => {
-  const [, ipv4, ipv6] = WITH_PORT.exec(client) ?? []
-  const address = ipv4 ?? ipv6 ?? client
+  const address = addressOf(client)
   if (!isIPv6(address)) return address
-  const [withoutZone = ''] = address.split('%')
-  const canonical = new SocketAddress({ address: withoutZone, family: 'ipv6' }).address
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address
   const network = expand(canonical).slice(0, NETWORK_GROUPS)
   return MAPPED_IPV4.exec(canonical)?.[1] ?? network.join(':')
 }

@@ -1,7 +1,9 @@
-import { networkOf } from '../accounts/client-network.ts'
+import type { RateLimit } from '../../schemas/token.ts'
+import { addressOf, networkOf } from '../accounts/client-network.ts'
+import type { Clock } from '../model/clock.ts'
 import { bearerOf } from './bearer.ts'
 import type { NamedKey, NamedKeys } from './named-keys.ts'
-import type { RequestWindows } from './request-windows.ts'
+import { createRequestWindows, type Quota } from './request-windows.ts'
 import type { createSignedKeys } from './signed-keys.ts'
 import type { LiveToken, TokenService } from './tokens.ts'
 
@@ -18,7 +20,7 @@ export interface PublicAccess {
 interface KeysOptions {
   readonly tokens: Pick<TokenService, 'authenticate' | 'current'>
   readonly namedKeys: NamedKeys
-  readonly windows: RequestWindows
+  readonly clock: Clock
   /** null: a JWT is an invalid token. */
   readonly signedKey: ReturnType<typeof createSignedKeys> | null
   /** null: a request without a credential is refused. */
@@ -40,31 +42,45 @@ const jwtOf = (header: string | undefined) => {
   return secret?.includes('.') ? secret : undefined
 }
 
+const ofMinute = ({ requests }: PublicAccess): RateLimit => ({ requests, seconds: 60 })
+
 const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
 /** Creates the service that finds the key of a request: an issued token, a JWT, or the public key. */
-export const createKeyService = ({ tokens, namedKeys, windows, signedKey, publicAccess }: KeysOptions) => {
+export const createKeyService = ({ tokens, namedKeys, clock, signedKey, publicAccess }: KeysOptions) => {
+  // Many networks without a credential must not end the windows of tokens.
+  const windowsOfTokens = createRequestWindows(clock)
+  const windowsOfNetworks = createRequestWindows(clock)
   let publicKey: NamedKey | null = null
 
-  const authenticatePublic = ({ roleName, requests }: PublicAccess, address: string) => {
-    windows.count(`${PUBLIC_KEY_NAME} ${networkOf(address)}`, { requests, seconds: 60 })
+  const authenticatePublic = ({ roleName }: PublicAccess) => {
     publicKey = publicKey
       ? namedKeys.current(publicKey)
       : namedKeys.create({ name: PUBLIC_KEY_NAME, roleName, claims: {}, expiresAt: null })
     return publicKey
   }
 
-  /** Returns a promise only for a JWT that is not cached. @throws INVALID_TOKEN, TOO_MANY_REQUESTS, KEYS_UNAVAILABLE */
+  /** Returns a promise only for a JWT that is not cached. @throws INVALID_TOKEN, KEYS_UNAVAILABLE */
   const authenticate = ({ header, address }: Credential): LiveKey | Promise<LiveKey> => {
-    if (header === undefined && publicAccess) return authenticatePublic(publicAccess, address)
+    if (header === undefined && publicAccess) return authenticatePublic(publicAccess)
     const jwt = signedKey && jwtOf(header)
-    return jwt ? signedKey(jwt) : tokens.authenticate(header)
+    return jwt ? signedKey(jwt) : tokens.authenticate(header, addressOf(address))
   }
 
   /** Returns the latest state of a key. @throws INVALID_TOKEN if it has been revoked or has expired */
   const current = (key: LiveKey): LiveKey => (isNamed(key) ? namedKeys.current(key) : tokens.current(key))
 
-  return { authenticate, current }
+  /**
+   * Counts requests of a key that has a limit. Returns what is left; null without a limit. `requests`: more than one for a
+   * batch.
+   */
+  const count = (key: LiveKey, address: string, requests = 1): Quota | null => {
+    if (key.name === PUBLIC_KEY_NAME && isNamed(key) && publicAccess)
+      return windowsOfNetworks.count(networkOf(address), ofMinute(publicAccess), requests)
+    return !isNamed(key) && key.rateLimit ? windowsOfTokens.count(String(key.id), key.rateLimit, requests) : null
+  }
+
+  return { authenticate, current, count }
 }
 
 export type KeyService = ReturnType<typeof createKeyService>

@@ -7,7 +7,21 @@ import { flushUses, type Used, type UsesTable, withLatestUse } from './uses.ts'
 /** A token or an admin key in memory. */
 interface Entry extends Used {
   readonly digest: string
+  /** The secret before the last rotation, while it is valid. */
+  readonly previous?: PreviousSecret | null
 }
+
+export interface PreviousSecret {
+  readonly digest: string
+  /** Epoch milliseconds. */
+  readonly validUntil: number
+}
+
+const digestsOf = ({ digest, previous }: Pick<Entry, 'digest' | 'previous'>) =>
+  previous ? [digest, previous.digest] : [digest]
+
+const isCurrentSecret = ({ previous }: Entry, digest: string, now: number) =>
+  previous?.digest !== digest || now < previous.validUntil
 
 interface LiveCredentialsOptions<E extends Entry> {
   readonly db: Database
@@ -36,16 +50,21 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     return withLatestUse(entry, byId.get(entry.id))
   }
 
-  const cache = (row: Row): E => {
-    const entry = toLatest(row)
-    byId.set(entry.id, entry)
-    byDigest.set(entry.digest, entry)
-    return entry
+  const forgetDigests = (known: E | undefined) => {
+    for (const digest of known ? digestsOf(known) : []) byDigest.delete(digest)
   }
 
-  const evict = ({ id, digest }: Entry) => {
+  const evict = ({ id }: Pick<Entry, 'id'>) => {
+    forgetDigests(byId.get(id))
     byId.delete(id)
-    byDigest.delete(digest)
+  }
+
+  const cache = (row: Row): E => {
+    const entry = toLatest(row)
+    forgetDigests(byId.get(entry.id))
+    byId.set(entry.id, entry)
+    for (const digest of digestsOf(entry)) byDigest.set(digest, entry)
+    return entry
   }
 
   /**
@@ -55,7 +74,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   const load = async () => {
     const entries = (await db.read(selectAll)).map(toLatest)
     byId = new Map(entries.map((entry) => [entry.id, entry]))
-    byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
+    byDigest = new Map(entries.flatMap((entry) => digestsOf(entry).map((digest) => [digest, entry] as const)))
   }
 
   const all = (): readonly E[] => [...byId.values()]
@@ -82,13 +101,17 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   const findLive = (digest: string | undefined) => {
     const now = clock()
     const entry = digest === undefined ? undefined : byDigest.get(digest)
-    if (!entry || !isLive(entry, now)) throw invalid()
+    if (digest === undefined || !entry || !isLive(entry, now) || !isCurrentSecret(entry, digest, now)) throw invalid()
     return { entry, now }
   }
 
-  /** Returns the credential with the digest of a secret, and records its use. @throws the error `invalid` */
-  const authenticate = (digest: string | undefined): E => {
+  /**
+   * Returns the credential with the digest of a secret, and records its use. `admits`: whether this request may use it.
+   * @throws the error `invalid`
+   */
+  const authenticate = (digest: string | undefined, admits = (_entry: E) => true): E => {
     const { entry, now } = findLive(digest)
+    if (!admits(entry)) throw invalid()
     entry.lastUsedAt = now
     return entry
   }

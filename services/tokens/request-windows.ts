@@ -1,11 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { RateLimit } from '../../schemas/token.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
-
-export interface RateLimit {
-  readonly requests: number
-  readonly seconds: number
-}
 
 interface Window {
   used: number
@@ -13,26 +9,43 @@ interface Window {
   readonly endsAt: number
 }
 
+/** What is left of a limit after a request. */
+export interface Quota {
+  readonly limit: RateLimit
+  /** Requests that are left in the window. */
+  readonly remaining: number
+  /** Seconds until the window ends, rounded up. */
+  readonly resetsIn: number
+  /** Whether the window had room for the request. A refused request does not count. */
+  readonly isAllowed: boolean
+}
+
 /** Beyond this number, the window that was used last the longest ago is deleted, and its client begins a new one. */
 const MAX_WINDOWS = 100_000
 
-const tooManyRequests = (milliseconds: number) => {
-  const seconds = Math.ceil(milliseconds / 1000)
-  return new DomainError('TOO_MANY_REQUESTS', `Too many requests. Try again in ${seconds} s.`, { retryAfter: seconds })
-}
+/** `requests`: those that the refused request counts as. */
+export const tooManyRequests = ({ limit, resetsIn }: Quota, requests: number) =>
+  new DomainError('TOO_MANY_REQUESTS', `Too many requests. Try again in ${resetsIn} s.`, {
+    retryAfter: resetsIn,
+    ...(requests > 1 && {
+      hint: `A batch counts as one request for each operation. ${limit.requests} are allowed in ${limit.seconds} s.`
+    })
+  })
 
-/** Creates fixed windows in memory, one for each key. A window begins with its first request. */
+/** Creates fixed windows in memory, one for each name. A window begins with its first request. */
 export const createRequestWindows = (clock: Clock, maxWindows = MAX_WINDOWS) => {
   const windows = new LRUCache<string, Window>({ max: maxWindows })
 
-  /** Counts a request of the key. @throws TOO_MANY_REQUESTS if the window has no request left */
-  const count = (key: string, { requests, seconds }: RateLimit) => {
+  /** Counts requests of the name, if the window has room for all of them. */
+  const count = (name: string, limit: RateLimit, requests = 1): Quota => {
     const now = clock()
-    const known = windows.get(key)
-    const window = known && now < known.endsAt ? known : { used: 0, endsAt: now + seconds * 1000 }
-    if (window !== known) windows.set(key, window)
-    if (window.used >= requests) throw tooManyRequests(window.endsAt - now)
-    window.used += 1
+    const known = windows.get(name)
+    const window = known && now < known.endsAt ? known : { used: 0, endsAt: now + limit.seconds * 1000 }
+    if (window !== known) windows.set(name, window)
+    const isAllowed = window.used + requests <= limit.requests
+    if (isAllowed) window.used += requests
+    const remaining = Math.max(0, limit.requests - window.used)
+    return { limit, remaining, resetsIn: Math.ceil((window.endsAt - now) / 1000), isAllowed }
   }
 
   return { count }

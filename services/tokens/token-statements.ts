@@ -3,10 +3,12 @@ import type { Statement } from '../sql/statement.ts'
 
 export const listTokens: Statement = { sql: 'SELECT * FROM _rowhouse_tokens ORDER BY id', params: [] }
 
+const toJson = (value: object | null | undefined) => (value == null ? null : JSON.stringify(value))
+
 const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))
 
 /** The stored form of a secret. */
-interface StoredSecret {
+export interface StoredSecret {
   readonly digest: string
   readonly tokenPrefix: string
 }
@@ -23,13 +25,13 @@ interface StoredChanges extends TokenChanges {
 
 export const insertToken = (
   { digest, tokenPrefix }: StoredSecret,
-  { name, permissions, roleId, claims = {}, expiresAt, integers = 'auto' }: StoredToken,
+  { name, permissions, roleId, claims = {}, expiresAt, integers = 'auto', rateLimit, networks }: StoredToken,
   now: number
 ): Statement => ({
   sql: `INSERT INTO _rowhouse_tokens
     (name, digest, token_prefix, permissions, is_active, expires_at, last_used_at, created_at, updated_at, integers,
-      role_id, claims)
-    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?, ?, ?, ?) RETURNING *`,
+      role_id, claims, rate_limit, networks)
+    VALUES (?, ?, ?, ?, 1, ?, NULL, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
   params: [
     name,
     digest,
@@ -40,13 +42,15 @@ export const insertToken = (
     BigInt(now),
     integers,
     toInteger(roleId),
-    JSON.stringify(claims)
+    JSON.stringify(claims),
+    toJson(rateLimit),
+    toJson(networks)
   ]
 })
 
 export const updateToken = (
   id: number,
-  { name, permissions, roleId, claims, isActive, expiresAt, integers }: StoredChanges,
+  { name, permissions, roleId, claims, isActive, expiresAt, integers, rateLimit, networks }: StoredChanges,
   now: number
 ): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET
@@ -57,19 +61,24 @@ export const updateToken = (
     integers = coalesce(?, integers),
     role_id = iif(?, ?, role_id),
     claims = coalesce(?, claims),
+    rate_limit = iif(?, ?, rate_limit),
+    networks = coalesce(?, networks),
     updated_at = max(?, updated_at + 1)
     WHERE id = ? RETURNING *`,
   expect: 1,
   params: [
     name ?? null,
-    permissions ? JSON.stringify(permissions) : null,
+    toJson(permissions),
     toInteger(isActive),
     toInteger(expiresAt !== undefined),
     toInteger(expiresAt),
     integers ?? null,
     toInteger(roleId !== undefined),
     toInteger(roleId),
-    claims ? JSON.stringify(claims) : null,
+    toJson(claims),
+    toInteger(rateLimit !== undefined),
+    toJson(rateLimit),
+    toJson(networks),
     BigInt(now),
     BigInt(id)
   ]
@@ -86,6 +95,23 @@ export const renameInPermissions = (table: string, name: string, now: number): S
       SELECT 1 FROM temp.json_each(permissions, '$.tables') AS entry WHERE entry.value = ? COLLATE NOCASE) END
     RETURNING *`,
   params: [table, name, BigInt(now), table]
+})
+
+/** Replaces the secret. `previousUntil`: the end of the old one, in epoch milliseconds; null: it ends now. */
+export const rotateToken = (
+  id: number,
+  { digest, tokenPrefix }: StoredSecret,
+  { previousUntil, now }: { readonly previousUntil: number | null; readonly now: number }
+): Statement => ({
+  sql: `UPDATE _rowhouse_tokens SET
+    previous_digest = iif(?, digest, NULL),
+    previous_until = ?,
+    digest = ?,
+    token_prefix = ?,
+    updated_at = max(?, updated_at + 1)
+    WHERE id = ? RETURNING *`,
+  expect: 1,
+  params: [toInteger(previousUntil !== null), toInteger(previousUntil), digest, tokenPrefix, BigInt(now), BigInt(id)]
 })
 
 export const deleteToken = (id: number): Statement => ({

@@ -1,5 +1,14 @@
 import type { Claims } from '../../schemas/role.ts'
-import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
+import type {
+  IntegerFormat,
+  IssuedToken,
+  NewToken,
+  Permissions,
+  RateLimit,
+  RotatedToken,
+  Token,
+  TokenChanges
+} from '../../schemas/token.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
@@ -7,6 +16,7 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import { isJsonObject } from '../model/json-object.ts'
 import { foldName } from '../model/names.ts'
+import { type ContainsAddress, createNetworks, isNetwork } from '../model/networks.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
 import { checkClaims } from '../roles/claims.ts'
@@ -17,10 +27,17 @@ import type { TokenNames } from '../tables/changes/renames.ts'
 import { bearerOf } from './bearer.ts'
 import { checkExpiry, checkNewExpiry } from './expiry.ts'
 import { invalidToken } from './invalid-token.ts'
-import { createLiveCredentials } from './live-credentials.ts'
+import { createLiveCredentials, type PreviousSecret } from './live-credentials.ts'
 import { createScope } from './permissions.ts'
 import { createSecret, digestOf } from './secrets.ts'
-import { deleteToken, insertToken, listTokens, renameInPermissions, updateToken } from './token-statements.ts'
+import {
+  deleteToken,
+  insertToken,
+  listTokens,
+  renameInPermissions,
+  rotateToken,
+  updateToken
+} from './token-statements.ts'
 import type { Used } from './uses.ts'
 
 /** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
@@ -36,13 +53,20 @@ export interface LiveToken {
   readonly isActive: boolean
   readonly expiresAt: number | null
   readonly integers: IntegerFormat
+  readonly rateLimit: RateLimit | null
+  /** Networks from which the token is accepted, in CIDR notation. Empty: all. */
+  readonly networks: readonly string[]
+  readonly previous: PreviousSecret | null
   /** Newer than the stored value until the next `flush`. */
   readonly lastUsedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-interface Entry extends Omit<LiveToken, 'lastUsedAt'>, Used {}
+interface Entry extends Omit<LiveToken, 'lastUsedAt'>, Used {
+  /** null: every address is accepted. */
+  readonly accepts: ContainsAddress | null
+}
 
 const SECRET_PREFIX = 'rh_'
 const SECRET_LENGTH = 67
@@ -78,12 +102,26 @@ const readClaims = (text: string): Claims => {
 const readRole = ({ role_id, claims }: Row): KeyRole | null =>
   role_id === null ? null : { id: role_id as number, claims: readClaims(claims as string) }
 
+/** Returns undefined for text that is not JSON, which only another program can have written. */
+const readJson = <T>(text: string | null): T | null | undefined => {
+  try {
+    return text === null ? null : (JSON.parse(text) as T)
+  } catch {
+    return undefined
+  }
+}
+
+const readPrevious = ({ previous_digest: digest, previous_until: validUntil }: Row): PreviousSecret | null =>
+  digest === null || validUntil === null ? null : { digest: digest as string, validUntil: validUntil as number }
+
 const NO_PERMISSIONS = { tables: [], actions: [] }
 
 /** The boundary function that gives a row its type. The migrations define its columns. */
 const toEntry = (row: Row, scopeOf: KeyRights['scopeOf']): Entry => {
   const readable = readPermissions(row.permissions as string)
   const role = readRole(row)
+  const rateLimit = readJson<RateLimit>(row.rate_limit as string | null)
+  const networks = readJson<string[]>(row.networks as string | null)
   return {
     id: row.id as number,
     name: row.name as string,
@@ -92,9 +130,14 @@ const toEntry = (row: Row, scopeOf: KeyRights['scopeOf']): Entry => {
     ...(readable ?? { permissions: NO_PERMISSIONS, scope: createScope(NO_PERMISSIONS) }),
     ...(role && { scope: scopeOf(role) }),
     role,
-    isActive: row.is_active === 1 && readable !== null,
+    // A limit that cannot be read must not open more.
+    isActive: row.is_active === 1 && readable !== null && rateLimit !== undefined && networks !== undefined,
     expiresAt: row.expires_at as number | null,
     integers: row.integers as IntegerFormat,
+    rateLimit: rateLimit ?? null,
+    networks: networks ?? [],
+    accepts: networks?.length ? createNetworks(networks) : null,
+    previous: readPrevious(row),
     lastUsedAt: row.last_used_at as number | null,
     savedUse: row.last_used_at as number | null,
     createdAt: row.created_at as number,
@@ -102,7 +145,7 @@ const toEntry = (row: Row, scopeOf: KeyRights['scopeOf']): Entry => {
   }
 }
 
-const toToken = (token: LiveToken, roleName: string | null): Token => ({
+const toToken = (token: LiveToken, roleName: string | null, now: number): Token => ({
   id: token.id,
   name: token.name,
   token_prefix: token.tokenPrefix,
@@ -110,6 +153,9 @@ const toToken = (token: LiveToken, roleName: string | null): Token => ({
   role: roleName,
   claims: token.role?.claims ?? {},
   integers: token.integers,
+  rate_limit: token.rateLimit,
+  networks: [...token.networks],
+  previous_valid_until: token.previous && now < token.previous.validUntil ? token.previous.validUntil : null,
   is_active: token.isActive,
   expires_at: token.expiresAt,
   last_used_at: token.lastUsedAt,
@@ -152,6 +198,20 @@ const checkRoleOrPermissions = (roleId: number | null, { permissions, claims = {
   throw invalid([{ path: '/claims', code: 'conflict', message: "'claims' are for a token with a 'role'." }])
 }
 
+/** @throws VALIDATION_FAILED */
+const checkNetworks = (networks: readonly string[] = []) => {
+  const violations = networks.flatMap((network, index) =>
+    isNetwork(network)
+      ? []
+      : {
+          path: `/networks/${index}`,
+          code: 'format',
+          message: `'networks' must list addresses or networks such as 10.0.0.0/8. '${excerpt(network)}' is neither.`
+        }
+  )
+  if (violations.length > 0) throw invalid(violations)
+}
+
 /** Creates the service of access tokens. */
 export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOptions) => {
   const live = createLiveCredentials<Entry>({
@@ -165,7 +225,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     notFound: tokenNotFound
   })
 
-  const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id))
+  const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id), clock())
 
   const list = (): Token[] => live.all().map(show)
 
@@ -189,6 +249,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   const issue = async (caller: Caller, token: NewToken): Promise<IssuedToken> => {
     const now = clock()
     checkNewExpiry(token.expiresAt, now)
+    checkNetworks(token.networks)
     const roleId = token.role == null ? null : roleIdOf(token.role)
     checkRoleOrPermissions(roleId, token)
     if (roleId === null && !token.permissions) throw invalid([PERMISSIONS_REQUIRED])
@@ -211,6 +272,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
 
   const change = async (caller: Caller, id: number, changes: TokenChanges) => {
     checkExpiry(changes.expiresAt)
+    checkNetworks(changes.networks)
     const token = live.find(id)
     const roleId = changes.role == null ? changes.role : roleIdOf(changes.role)
     const after = roleId === undefined ? (token.role?.id ?? null) : roleId
@@ -226,6 +288,25 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     live.cache(updated?.rows[0] as Row)
   }
 
+  /**
+   * Replaces the secret, and returns the new one. The old secret is valid until the overlap ends; the one before it ends now.
+   * @throws TOKEN_NOT_FOUND
+   */
+  const rotate = async (caller: Caller, id: number, overlapSeconds: number): Promise<RotatedToken> => {
+    const token = live.find(id)
+    const now = clock()
+    const previousUntil = overlapSeconds === 0 ? null : now + overlapSeconds * 1000
+    const { secret, digest, mask } = createSecret(SECRET_PREFIX)
+    const stored = { digest, tokenPrefix: mask }
+    const summary = { tokenPrefix: mask, previousValidUntil: previousUntil }
+    const [rotated] = await live.commit(token, [
+      rotateToken(id, stored, { previousUntil, now }),
+      auditRow(caller, now, { action: 'token.rotate', target: token.name, targetId: id, summary })
+    ])
+    live.cache(rotated?.rows[0] as Row)
+    return { id, token: secret, tokenPrefix: mask, previousValidUntil: previousUntil }
+  }
+
   const revoke = async (caller: Caller, id: number) => {
     const token = live.find(id)
     await live.commit(token, [
@@ -237,12 +318,13 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   }
 
   /**
-   * Returns the token of an Authorization header and records its use.
+   * Returns the token of an Authorization header and records its use. `address`: of the client; empty on the local socket.
    * @throws INVALID_TOKEN, the same for every invalid credential
    */
-  const authenticate = (header: string | undefined): LiveToken => {
+  const authenticate = (header: string | undefined, address = ''): LiveToken => {
     const secret = header === undefined ? undefined : secretOf(header)
-    return live.authenticate(secret === undefined ? undefined : digestOf(secret))
+    const admits = ({ accepts }: Entry) => accepts === null || accepts(address)
+    return live.authenticate(secret === undefined ? undefined : digestOf(secret), admits)
   }
 
   const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
@@ -258,7 +340,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   }
 
   const { load, current, flush } = live
-  return { load, list, countOf, read, issue, change, revoke, authenticate, current, flush, names }
+  return { load, list, countOf, read, issue, change, rotate, revoke, authenticate, current, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

@@ -157,6 +157,10 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
     url: `/admin/tokens/${(await newToken()).id}`,
     payload: { permissions }
   }),
+  'POST /admin/tokens/:id/rotate': async ({ newToken }) => ({
+    url: `/admin/tokens/${(await newToken()).id}/rotate`,
+    payload: { overlapSeconds: 0 }
+  }),
   'DELETE /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
 
   'GET /admin/roles': get('/admin/roles'),

@@ -89,6 +89,7 @@ export const accessRules = {
   'POST /admin/tokens': 'tokens',
   'GET /admin/tokens/:id': 'tokens',
   'PUT /admin/tokens/:id': 'tokens',
+  'POST /admin/tokens/:id/rotate': 'tokens',
   'DELETE /admin/tokens/:id': 'tokens',
   'GET /admin/roles': 'roles',
   'POST /admin/roles': 'roles',

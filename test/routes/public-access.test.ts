@@ -110,6 +110,16 @@ t.test('each network has its requests of a minute', async (t) => {
   expectError(t, await ipv6('ffff').get('/data/products'), 429, 'TOO_MANY_REQUESTS')
 })
 
+t.test('a batch counts its operations', async (t) => {
+  const one = visitor()
+  const operations = Array.from({ length: 49 }, () => ({ op: 'create', table: 'questions', values: { text: 'Why?' } }))
+  const response = await one.post('/data/_batch', { operations })
+  t.equal(response.statusCode, 200)
+  t.equal(response.headers.ratelimit, '"default";r=1;t=60')
+  t.equal(response.headers['ratelimit-policy'], '"default";q=50;w=60')
+  expectError(t, await one.post('/data/_batch', { operations: operations.slice(0, 2) }), 429, 'TOO_MANY_REQUESTS')
+})
+
 t.test('requests to each route count', async (t) => {
   const one = visitor()
   for (let request = 0; request < 50; request += 1) await one.get('/data/products')

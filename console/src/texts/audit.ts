@@ -21,7 +21,12 @@ const groups: readonly ActionGroup[] = [
   {
     label: 'Tokens',
     all: { action: 'token', name: 'Tokens: all' },
-    actions: { 'token.issue': 'Token created', 'token.change': 'Token changed', 'token.revoke': 'Token revoked' }
+    actions: {
+      'token.issue': 'Token created',
+      'token.change': 'Token changed',
+      'token.rotate': 'Token rotated',
+      'token.revoke': 'Token revoked'
+    }
   },
   {
     label: 'Roles',

@@ -37,7 +37,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   AdminTableFromFile AdminTableFromFileEnvelope ChangedToken ChangedTokenEnvelope Credentials Done DoneEnvelope Error
   ErrorCode ErrorDetail ErrorInfo ErrorResponse Field Health HealthEnvelope ImportableTable ImportableTableField ImportableTableListEnvelope
   ImportedTable ImportedTableEnvelope Increment IssuedToken IssuedTokenEnvelope JsonType Ok OpenapiDocument Page
-  PasswordChange Permissions Record ServiceRequestCounts ServiceSlowScan ServiceStatus ServiceStatusEnvelope
+  PasswordChange Permissions Record RotatedToken RotatedTokenEnvelope ServiceRequestCounts ServiceSlowScan ServiceStatus ServiceStatusEnvelope
   SessionInfo SessionInfoEnvelope Table TableBatch TableBatchEnvelope TableBatchResults TableCreate TableEnvelope
   TableField TableFieldAddition TableFieldCheck TableFieldCreate TableFieldUpdate TableForeignKey TableImport
   TableIndex TableIndexCreate TableIndexEnvelope TableIndexListEnvelope TableKind TableListEnvelope
@@ -49,8 +49,8 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableRecordReferrer
   TableRecordReferrersEnvelope TableReference
   TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
-  TokenListEnvelope TokenPermissions TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
-  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenUpdate
+  TokenListEnvelope TokenPermissions TokenRateLimit TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
+  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenRotation TokenUpdate
   AdminKey AdminKeyCreate AdminKeyEnvelope AdminKeyListEnvelope AdminScope IssuedAdminKey IssuedAdminKeyEnvelope`)
 
 /** Generators make a type of each response, too. */

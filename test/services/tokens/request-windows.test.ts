@@ -1,27 +1,50 @@
 import t from 'tap'
-import { createRequestWindows } from '../../../services/tokens/request-windows.ts'
+import { createRequestWindows, tooManyRequests } from '../../../services/tokens/request-windows.ts'
 
 const limit = { requests: 2, seconds: 10 }
 
 t.test('a window begins with its first request, and ends after its seconds', async (t) => {
   let now = 5000
   const { count } = createRequestWindows(() => now)
-  count('a', limit)
+  t.strictSame(count('a', limit), { limit, remaining: 1, resetsIn: 10, isAllowed: true })
   now += 4000
-  count('a', limit)
-  const refused = () => count('a', limit)
-  t.throws(refused, { code: 'TOO_MANY_REQUESTS', retryAfter: 6, message: 'Too many requests. Try again in 6 s.' })
-  count('b', limit)
+  t.strictSame(count('a', limit), { limit, remaining: 0, resetsIn: 6, isAllowed: true })
+  t.strictSame(count('a', limit), { limit, remaining: 0, resetsIn: 6, isAllowed: false })
+  t.match(count('b', limit), { isAllowed: true })
   now += 5999
-  t.throws(refused, { code: 'TOO_MANY_REQUESTS', retryAfter: 1 })
+  t.match(count('a', limit), { resetsIn: 1, isAllowed: false })
   now += 1
+  t.match(count('a', limit), { remaining: 1, resetsIn: 10, isAllowed: true })
   count('a', limit)
-  count('a', limit)
-  t.throws(refused, { code: 'TOO_MANY_REQUESTS', retryAfter: 10 }, 'refused requests do not extend the window')
+  t.match(count('a', limit), { resetsIn: 10, isAllowed: false }, 'refused requests do not extend the window')
+})
+
+t.test('several requests are counted together, or not at all', async (t) => {
+  const { count } = createRequestWindows(() => 0)
+  t.match(count('a', limit), { remaining: 1, isAllowed: true })
+  t.match(count('a', limit, 2), { remaining: 1, isAllowed: false })
+  t.match(count('a', limit, 1), { remaining: 0, isAllowed: true })
+})
+
+t.test('a lower limit refuses what a higher one has allowed', async (t) => {
+  const { count } = createRequestWindows(() => 0)
+  count('a', limit, 2)
+  t.match(count('a', { requests: 1, seconds: 10 }), { remaining: 0, isAllowed: false })
+})
+
+t.test('the error says when to try again, and how batches count', async (t) => {
+  const quota = { limit, remaining: 0, resetsIn: 6, isAllowed: false }
+  t.match(tooManyRequests(quota, 1), {
+    code: 'TOO_MANY_REQUESTS',
+    retryAfter: 6,
+    message: 'Too many requests. Try again in 6 s.',
+    hint: undefined
+  })
+  t.equal(tooManyRequests(quota, 5).hint, 'A batch counts as one request for each operation. 2 are allowed in 10 s.')
 })
 
 t.test('the number of windows is limited', async (t) => {
   const { count } = createRequestWindows(() => 0, 2)
   for (const key of ['a', 'a', 'b', 'c']) count(key, limit)
-  t.doesNotThrow(() => count('a', limit), 'the oldest window was deleted')
+  t.match(count('a', limit), { isAllowed: true }, 'the oldest window was deleted')
 })

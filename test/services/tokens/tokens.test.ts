@@ -93,6 +93,9 @@ t.test('a listing has the shape of the specification and no secret', async (t) =
     role: null,
     claims: {},
     integers: 'auto',
+    rate_limit: null,
+    networks: [],
+    previous_valid_until: null,
     is_active: true,
     expires_at: null,
     last_used_at: null,
@@ -369,4 +372,23 @@ t.test('a token with unreadable permissions is inactive, and all other tokens ar
   }
   await service.change(serviceCaller, broken.id, { permissions })
   t.match(service.authenticate(bearer(broken.token)), { id: broken.id })
+})
+
+t.test('a token with an unreadable limit or networks is inactive', async (t) => {
+  const service = createTokenService({ db, clock })
+  const { id, token } = await service.issue(serviceCaller, { name: 'a', permissions })
+  const external = new BetterSqlite3(file)
+  t.teardown(() => external.close())
+  for (const column of ['rate_limit', 'networks']) {
+    external.prepare(`UPDATE _rowhouse_tokens SET ${column} = '{' WHERE id = ?`).run(id)
+    await service.load()
+    t.throws(() => service.authenticate(bearer(token)), invalidToken, column)
+    t.match(
+      service.list().find((one) => one.id === id),
+      { is_active: false, rate_limit: null, networks: [] }
+    )
+    external.prepare(`UPDATE _rowhouse_tokens SET ${column} = NULL WHERE id = ?`).run(id)
+  }
+  await service.load()
+  t.equal(service.authenticate(bearer(token)).id, id)
 })
