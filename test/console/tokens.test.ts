@@ -56,6 +56,60 @@ if (skip) {
     t.equal(await page.getByText(secret).count(), 0)
   })
 
+  t.test('limits are edited, and a refused network is shown at its field', async (t) => {
+    const { id } = await issue('limited')
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    await page.getByLabel('Requests').fill('100')
+    await page.getByLabel('In each').selectOption('hour')
+    await page.getByLabel('Networks').fill('10.0.0.0/8\nshop.example')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText("'shop.example' is neither.").waitFor()
+    await photographPage(page, 'token-limits')
+    await expectAccessible(t, page)
+    await page.getByLabel('Networks').fill('10.0.0.0/8\n\n 192.0.2.1 ')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The token “limited” is saved.').waitFor()
+    const stored = async () => (await tokens()).find((token: { id: number }) => token.id === id)
+    t.match(await stored(), {
+      rate_limit: { requests: 100, seconds: 3600 },
+      networks: ['10.0.0.0/8', '192.0.2.1'],
+      permissions: { actions: ['read'] }
+    })
+    await page.getByRole('link', { name: 'limited' }).click()
+    await page.getByLabel('Requests').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'limited' }).waitFor()
+    t.match(await stored(), { rate_limit: null, networks: ['10.0.0.0/8', '192.0.2.1'] })
+  })
+
+  t.test('a new secret is shown once, and the old one works until the overlap ends', async (t) => {
+    const { id, token } = await issue('rotated')
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    const rotate = async (overlap: string) => {
+      await page.getByRole('button', { name: 'New secret' }).click()
+      await page.getByLabel('The old secret works').selectOption(overlap)
+      await photographPage(page, 'token-rotate')
+      await expectAccessible(t, page)
+      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      await page.getByRole('heading', { name: '“rotated” is ready' }).waitFor()
+      return (
+        (await page
+          .locator('code')
+          .filter({ hasText: /^rh_[0-9a-f]{64}$/ })
+          .textContent()) ?? ''
+      )
+    }
+    const statusOf = async (secret: string) =>
+      (await app.inject({ url: '/data/album', headers: bearer(secret) })).statusCode
+    const first = await rotate('for one more day')
+    t.strictSame([await statusOf(token), await statusOf(first)], [200, 200])
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    await page.getByRole('link', { name: 'rotated' }).click()
+    await page.getByText('The old secret works until').waitFor()
+    const second = await rotate('no more: it ends now')
+    t.strictSame([await statusOf(token), await statusOf(first), await statusOf(second)], [401, 401, 200])
+  })
+
   t.test('a secret that is not copied is not lost without a question', async (t) => {
     const page = await openAsAdmin(t, 'tokens/new')
     const issueByForm = async (name: string) => {

@@ -96,6 +96,33 @@ export const texts = {
     number: 'number: always a number, for Go, Java, Python, Rust and C#',
     string: 'string: always text, for JavaScript'
   },
+  limits: 'Limits',
+  requests: 'Requests',
+  requestsHint: 'How many the token can send. Empty: any number. A batch counts as one for each operation.',
+  window: 'In each',
+  windows: [
+    { seconds: '1', label: 'second' },
+    { seconds: '60', label: 'minute' },
+    { seconds: '3600', label: 'hour' },
+    { seconds: '86400', label: 'day' }
+  ],
+  otherWindow: (seconds: string) => `${seconds} seconds`,
+  networks: 'Networks',
+  networksHint:
+    'One for each line, such as 10.0.0.0/8. From elsewhere the token gets status 401. Empty: from anywhere.',
+  rotate: 'New secret',
+  rotateTitle: (name: string) => `Give “${name}” a new secret?`,
+  rotateHint: 'The token keeps everything else. Programs need the new secret before the old one ends.',
+  overlap: 'The old secret works',
+  overlapHint: 'If others know the old secret, end it now.',
+  overlaps: [
+    { seconds: '3600', label: 'for one more hour' },
+    { seconds: '86400', label: 'for one more day' },
+    { seconds: '604800', label: 'for seven more days' },
+    { seconds: '0', label: 'no more: it ends now' }
+  ] as const,
+  rotateDo: 'Make a new secret',
+  previousSecret: 'The old secret works until',
   access: 'Access',
   accessBy: 'What the token opens',
   accessKinds: { permissions: 'Permissions', role: 'Role' },

@@ -9,6 +9,12 @@ export interface TokenDraft {
   /** Local time as `YYYY-MM-DDTHH:mm`. Empty: never. */
   readonly expires: string
   readonly integers: Token['integers']
+  /** Digits. Empty: any number of requests. */
+  readonly requests: string
+  /** Digits: the length of the window in which these requests are allowed. */
+  readonly seconds: string
+  /** One network for each line. */
+  readonly networks: string
   /** What says what the token opens. The form keeps the other one, in case the user returns to it. */
   readonly access: 'permissions' | 'role'
   readonly tables: readonly string[]
@@ -28,6 +34,9 @@ export const emptyDraft = (tables: readonly string[], role: string | null): Toke
   name: '',
   expires: '',
   integers: 'auto',
+  requests: '',
+  seconds: '60',
+  networks: '',
   access: role === null ? 'permissions' : 'role',
   tables,
   actions: ['read'],
@@ -35,10 +44,22 @@ export const emptyDraft = (tables: readonly string[], role: string | null): Toke
   claims: []
 })
 
-export const toDraft = ({ name, expires_at, integers, permissions, role, claims }: Token): TokenDraft => ({
+export const toDraft = ({
+  name,
+  expires_at,
+  integers,
+  rate_limit,
+  networks,
+  permissions,
+  role,
+  claims
+}: Token): TokenDraft => ({
   name,
   expires: expires_at === null ? '' : toLocal(expires_at),
   integers,
+  requests: rate_limit === null ? '' : String(rate_limit.requests),
+  seconds: String(rate_limit?.seconds ?? 60),
+  networks: networks.join('\n'),
   access: role === null ? 'permissions' : 'role',
   tables: permissions.tables,
   actions: singleActions(permissions),
@@ -66,6 +87,15 @@ export const roleOf = (draft: TokenDraft) => {
 
 const expiryOf = ({ expires }: TokenDraft) => (expires === '' ? null : new Date(expires).getTime())
 
+const rateLimitOf = ({ requests, seconds }: TokenDraft) =>
+  requests.trim() === '' ? null : { requests: Number(requests), seconds: Number(seconds) }
+
+const networksOf = ({ networks }: TokenDraft) =>
+  networks
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
 const newAccessOf = (draft: TokenDraft) => {
   const { permissions, role, claims } = accessOf(draft)
   return role === null ? { permissions } : { role, claims }
@@ -75,10 +105,20 @@ export const toNewToken = (draft: TokenDraft) => ({
   name: draft.name,
   integers: draft.integers,
   ...newAccessOf(draft),
-  expiresAt: expiryOf(draft)
+  expiresAt: expiryOf(draft),
+  rateLimit: rateLimitOf(draft),
+  networks: networksOf(draft)
 })
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+const limitChanges = (draft: TokenDraft, before: TokenDraft) => {
+  const [rateLimit, networks] = [rateLimitOf(draft), networksOf(draft)]
+  return {
+    ...(!isSame(rateLimit, rateLimitOf(before)) && { rateLimit }),
+    ...(!isSame(networks, networksOf(before)) && { networks })
+  }
+}
 
 const accessChanges = (draft: TokenDraft, before: TokenDraft) => {
   const [after, stored] = [accessOf(draft), accessOf(before)]
@@ -94,5 +134,6 @@ export const toChanges = (draft: TokenDraft, before: TokenDraft) => ({
   ...(draft.name !== before.name && { name: draft.name }),
   ...(draft.integers !== before.integers && { integers: draft.integers }),
   ...accessChanges(draft, before),
+  ...limitChanges(draft, before),
   ...(draft.expires !== before.expires && { expiresAt: expiryOf(draft) })
 })

@@ -5,6 +5,7 @@ import type { components } from '../api/schema.d.ts'
 
 export type Token = components['schemas']['Token']
 export type IssuedToken = components['schemas']['IssuedToken']
+export type RotatedToken = components['schemas']['RotatedToken']
 export type Claims = Token['claims']
 export type Permissions = components['schemas']['TokenPermissions']
 type NewToken = components['schemas']['TokenCreate']
@@ -30,6 +31,14 @@ export const changeToken = async (id: number, body: TokenChanges) => {
   const { warnings = [] } = await dataOf(api.PUT('/admin/tokens/{id}', { params: { path: { id } }, body }))
   await refresh()
   return warnings
+}
+
+/** Returns the new secret, which no other call returns. */
+export const rotateToken = async (id: number, overlapSeconds: number) => {
+  const body = { overlapSeconds }
+  const rotated = await dataOf(api.POST('/admin/tokens/{id}/rotate', { params: { path: { id } }, body }))
+  await refresh()
+  return rotated
 }
 
 export const revokeToken = async (id: number) => {

@@ -12,6 +12,7 @@ import { AccessFields } from './access-fields.tsx'
 import { type ClaimDraft, claimProblems } from './claims.ts'
 import type { TokenDraft } from './draft.ts'
 import { ExpiryField } from './expiry-field.tsx'
+import { isLimitPath, LimitFields } from './limit-fields.tsx'
 
 const FIELDS = ['name', 'expiresAt', 'integers']
 
@@ -33,7 +34,9 @@ const useTokenForm = <T,>(start: TokenDraft, save: (draft: TokenDraft) => Promis
   const errors = fieldErrors(saving.error)
   const own = draft.access === 'role' ? claimProblems(draft.claims) : new Map<number, string>()
   const hasField = (path: string) =>
-    FIELDS.includes(path) || (draft.access === 'role' && (path === 'role' || path.startsWith('claims/')))
+    FIELDS.includes(path) ||
+    isLimitPath(path) ||
+    (draft.access === 'role' && (path === 'role' || path.startsWith('claims/')))
   return {
     draft,
     saving,
@@ -95,6 +98,7 @@ export const TokenForm = <T,>({ start, submitLabel, save, onSaved, children }: T
             </option>
           ))}
         </SelectField>
+        <LimitFields draft={draft} errors={errors} onChange={edit} />
         <AccessFields draft={draft} roleError={errors.get('role')} claimProblems={claimProblems} onChange={edit} />
         <FormProblem error={saving.error} fields={hasField} />
         <Actions>

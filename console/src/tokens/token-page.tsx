@@ -6,11 +6,13 @@ import { texts as common } from '../texts/common.ts'
 import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Empty, Narrow, Page, Problem } from '../ui/page.tsx'
+import { LocalTime } from '../ui/time.tsx'
 import { notify } from '../ui/toast.tsx'
 import { emptyDraft, roleOf, toChanges, toDraft, toNewToken } from './draft.ts'
 import { IssuedTokenPage, type ShownToken } from './issued-token-page.tsx'
-import { changeToken, issueToken, type Token, tokensQuery } from './queries.ts'
+import { changeToken, issueToken, type RotatedToken, type Token, tokensQuery } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
 import { TokenForm } from './token-form.tsx'
 
 /** `?table=` chooses a table, and `?role=` a role. The secret of the new token is only in the state of this page. */
@@ -34,15 +36,29 @@ const NewTokenPage = () => {
   )
 }
 
+/** Returns what shows the new secret of a token, as that of a new token. */
+const shownAfter = ({ token: secret, tokenPrefix }: RotatedToken, token: Token): ShownToken => ({
+  issued: { id: token.id, name: token.name, token: secret, tokenPrefix, permissions: token.permissions },
+  role: token.role === null ? null : { name: token.role, claims: token.claims }
+})
+
 const EditTokenPage = ({ token }: { readonly token: Token }) => {
   const [, navigate] = useLocation()
   const [start] = useState(() => toDraft(token))
   const [isRevoking, setRevoking] = useState(false)
+  const [isRotating, setRotating] = useState(false)
+  const [rotated, setRotated] = useState<ShownToken>()
+  if (rotated) return <IssuedTokenPage {...rotated} />
   return (
     <Page
       title={token.name}
       sub={<code>{token.token_prefix}</code>}
-      actions={<Button onClick={() => setRevoking(true)}>{texts.revoke} …</Button>}
+      actions={
+        <>
+          <Button onClick={() => setRotating(true)}>{texts.rotate} …</Button>
+          <Button onClick={() => setRevoking(true)}>{texts.revoke} …</Button>
+        </>
+      }
     >
       <Narrow>
         <TokenForm
@@ -57,6 +73,18 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
       </Narrow>
+      {token.previous_valid_until !== null && (
+        <p>
+          {texts.previousSecret} <LocalTime value={token.previous_valid_until} />
+        </p>
+      )}
+      {isRotating && (
+        <RotateDialog
+          token={token}
+          onRotated={(secret) => setRotated(shownAfter(secret, token))}
+          onClose={() => setRotating(false)}
+        />
+      )}
       {isRevoking && (
         <RevokeDialog token={token} leave={() => navigate('/tokens')} onClose={() => setRevoking(false)} />
       )}
