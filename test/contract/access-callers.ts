@@ -25,6 +25,23 @@ const withToken = async (setup: Setup, name: string, permissions: Permissions): 
   headers: bearer(await issueToken(setup, permissions))
 })
 
+const ALL_ACTIONS = ['read', 'create', 'update', 'delete', 'schema'] as const
+
+/** A token with a role of one grant. `token`: the permissions that open the same. */
+const withRole = async (
+  setup: Setup,
+  name: string,
+  { grant, token }: { readonly grant: object; readonly token: Permissions }
+): Promise<TestCaller> => {
+  const role = `role of ${name}`
+  dataOf(await setup.admin.post('/admin/roles', { name: role, grants: [grant] }))
+  const issued = dataOf(await setup.admin.post('/admin/tokens', { name, role }))
+  return { name, token, headers: bearer(issued.token) }
+}
+
+const NOTHING: Permissions = { tables: [], actions: [] }
+const MISSING_CLAIM = { where: { id: { eq: { $claim: 'missing' } } } }
+
 const createInvalidTokens = async (setup: Setup) => {
   const { admin, newToken } = setup
   const inactive = await newToken()
@@ -33,6 +50,10 @@ const createInvalidTokens = async (setup: Setup) => {
   dataOf(await admin.delete(`/admin/tokens/${revoked.id}`))
   const expired = await newToken()
   dataOf(await admin.put(`/admin/tokens/${expired.id}`, { expiresAt: 1 }))
+  const rotated = await newToken()
+  dataOf(await admin.post(`/admin/tokens/${rotated.id}/rotate`, { overlapSeconds: 0 }))
+  const elsewhere = await newToken()
+  dataOf(await admin.put(`/admin/tokens/${elsewhere.id}`, { networks: ['192.0.2.0/24'] }))
   const valid = await issueToken(setup)
   return [
     invalid('no credential', {}),
@@ -43,6 +64,8 @@ const createInvalidTokens = async (setup: Setup) => {
     invalid('an inactive token', bearer(inactive.token)),
     invalid('an expired token', bearer(expired.token)),
     invalid('a revoked token', bearer(revoked.token)),
+    invalid('the secret of a token before its rotation', bearer(rotated.token)),
+    invalid('a token of another network', bearer(elsewhere.token)),
     invalid('a valid token in the session cookie', { cookie: `rowhouse_session=${valid}` })
   ]
 }
@@ -55,7 +78,19 @@ const createValidTokens = (setup: Setup) =>
     withToken(setup, 'a token with full access', FULL_ACCESS),
     withToken(setup, 'a token without an action', { tables: ['*'], actions: [] }),
     withToken(setup, 'a token without a table', { tables: [], actions: ['read', 'write'] }),
-    withToken(setup, 'a token for another table', { tables: ['elsewhere'], actions: ['read', 'write'] })
+    withToken(setup, 'a token for another table', { tables: ['elsewhere'], actions: ['read', 'write'] }),
+    withRole(setup, 'a token with a role that reads', {
+      grant: { tables: ['*'], actions: ['read'] },
+      token: { tables: ['*'], actions: ['read'] }
+    }),
+    withRole(setup, 'a token with a role of full access', {
+      grant: { tables: ['*'], actions: ALL_ACTIONS },
+      token: FULL_ACCESS
+    }),
+    withRole(setup, 'a token without the claim of its role', {
+      grant: { tables: ['*'], actions: ALL_ACTIONS, rows: MISSING_CLAIM },
+      token: NOTHING
+    })
   ])
 
 const invalidKey = (name: string, key: string): TestCaller => ({ name, hasInvalidKey: true, headers: bearer(key) })
