@@ -147,11 +147,11 @@ const isStopped = ({ status, body }: TestResponse) => status === 409 && JSON.par
 
 const hasFailed = (response: TestResponse) => DISK_FAILURES.includes(response.status) || isStopped(response)
 
-const assertExpected = ({ method, path }: Write, response: TestResponse) => {
+const assertExpected = ({ method, path, changes }: Write, response: TestResponse) => {
   const { status, body, headers } = response
   const isExpected =
     ([0, 200].includes(status) || hasFailed(response)) && (status !== 503 || headers['retry-after'] !== undefined)
-  if (!isExpected) throw new Error(`${method} ${path} returned ${status}: ${body}`)
+  if (!isExpected) throw new Error(`${method} ${path} returned ${status} to ${JSON.stringify(changes)}: ${body}`)
 }
 
 /** Sends one write and sometimes reads its record. Returns whether the service is still running. */
