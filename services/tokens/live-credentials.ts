@@ -1,8 +1,11 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Clock } from '../model/clock.ts'
+import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
-import { flushUses, type Used, type UsesTable, withLatestUse } from './uses.ts'
+import { type CredentialIndex, createCredentialIndex } from './credential-index.ts'
+import { createUses, type Used, type UsesTable } from './uses.ts'
 
 /** A token or an admin key in memory. */
 interface Entry extends Used {
@@ -13,7 +16,6 @@ interface LiveCredentialsOptions<E extends Entry> {
   readonly db: Database
   readonly clock: Clock
   readonly table: UsesTable
-  readonly selectAll: Statement
   readonly toEntry: (row: Row) => E
   /** Whether the credential is accepted at this time, in epoch milliseconds. */
   readonly isLive: (entry: E, now: number) => boolean
@@ -22,47 +24,89 @@ interface LiveCredentialsOptions<E extends Entry> {
   readonly notFound: (id: number) => Error
 }
 
+/** Rows that one tick reads: about 2 ms. */
+const MAX_ROWS = 500
+
+const selectAfter = (table: UsesTable, id: number): Statement => ({
+  sql: `SELECT * FROM ${table} WHERE id > ? ORDER BY id LIMIT ${MAX_ROWS}`,
+  params: [BigInt(id)]
+})
+
+const selectThese = (table: UsesTable, ids: readonly number[]): Statement => ({
+  sql: `SELECT * FROM ${table} WHERE id IN (SELECT value FROM temp.json_each(?))`,
+  params: [JSON.stringify(ids)]
+})
+
 /**
  * Caches all credentials of one kind, because every request needs one. A change updates the cache in the step that
  * acknowledges its commit, so the next request sees it.
  */
 export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsOptions<E>) => {
-  const { db, clock, table, selectAll, toEntry, isLive, invalid, notFound } = options
-  let byId = new Map<number, E>()
-  let byDigest = new Map<string, E>()
-
-  const toLatest = (row: Row) => {
-    const entry = toEntry(row)
-    return withLatestUse(entry, byId.get(entry.id))
-  }
+  const { db, clock, table, toEntry, isLive, invalid, notFound } = options
+  let index = createCredentialIndex<E>()
+  /** During a reload: the ids of the changes that were acknowledged since it read them. */
+  let changed: Set<number> | null = null
+  const uses = createUses({ db, table, find: (id) => index.find(id) })
+  const inSequence = createSequence()
 
   const cache = (row: Row): E => {
-    const entry = toLatest(row)
-    byId.set(entry.id, entry)
-    byDigest.set(entry.digest, entry)
+    const entry = toEntry(row)
+    uses.keepLatest(entry, index.find(entry.id))
+    changed?.add(entry.id)
+    index.set(entry)
     return entry
   }
 
-  const evict = ({ id, digest }: Entry) => {
-    byId.delete(id)
-    byDigest.delete(digest)
+  const evict = ({ id }: Entry) => {
+    changed?.add(id)
+    index.remove(id)
   }
 
-  /**
-   * Reads all of them: at the start, and after each external commit. Reads on the event loop, so that no change of our own
-   * can be acknowledged between the snapshot and the update of the cache.
-   */
-  const load = async () => {
-    const entries = (await db.read(selectAll)).map(toLatest)
-    byId = new Map(entries.map((entry) => [entry.id, entry]))
-    byDigest = new Map(entries.map((entry) => [entry.digest, entry]))
+  /** Reads all credentials, some in each tick, so that many do not delay requests. */
+  const readAll = async (read: CredentialIndex<E>) => {
+    let rows: readonly Row[] = []
+    let last = 0
+    do {
+      rows = await db.read(selectAfter(table, last))
+      for (const row of rows) read.set(toEntry(row))
+      last = Number(rows.at(-1)?.id)
+      await nextTick()
+    } while (rows.length === MAX_ROWS)
   }
 
-  const all = (): readonly E[] => [...byId.values()]
+  /** Reads again what has changed since. At its end, no change was acknowledged between a snapshot and this step. */
+  const readChanged = async (read: CredentialIndex<E>, ids: Set<number>) => {
+    while (ids.size > 0) {
+      const again = [...ids]
+      ids.clear()
+      const rows = await db.read(selectThese(table, again))
+      for (const id of again) read.remove(id)
+      for (const row of rows) read.set(toEntry(row))
+    }
+  }
+
+  const reload = async () => {
+    const ids = new Set<number>()
+    const read = createCredentialIndex<E>()
+    changed = ids
+    try {
+      await readAll(read)
+      await readChanged(read, ids)
+      for (const entry of read.all()) uses.keepLatest(entry, index.find(entry.id))
+      index = read
+    } finally {
+      changed = null
+    }
+  }
+
+  /** Reads all of them: at the start, and after each external commit. */
+  const load = () => inSequence(reload)
+
+  const all = () => index.all()
 
   /** @throws the error `notFound` */
   const find = (id: number): E => {
-    const entry = byId.get(id)
+    const entry = index.find(id)
     if (!entry) throw notFound(id)
     return entry
   }
@@ -81,7 +125,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
 
   const findLive = (digest: string | undefined) => {
     const now = clock()
-    const entry = digest === undefined ? undefined : byDigest.get(digest)
+    const entry = digest === undefined ? undefined : index.findByDigest(digest)
     if (!entry || !isLive(entry, now)) throw invalid()
     return { entry, now }
   }
@@ -89,15 +133,12 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   /** Returns the credential with the digest of a secret, and records its use. @throws the error `invalid` */
   const authenticate = (digest: string | undefined): E => {
     const { entry, now } = findLive(digest)
-    entry.lastUsedAt = now
+    uses.record(entry, now)
     return entry
   }
 
   /** Returns the latest state of a credential. @throws the error `invalid` if it has been revoked or has expired */
   const current = ({ digest }: Pick<Entry, 'digest'>): E => findLive(digest).entry
 
-  /** Saves the uses since the previous call. If this fails, the next call saves them. */
-  const flush = () => flushUses(db, table, () => byId)
-
-  return { cache, evict, load, all, find, commit, authenticate, current, flush }
+  return { cache, evict, load, all, find, commit, authenticate, current, flush: uses.flush }
 }

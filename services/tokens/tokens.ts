@@ -20,7 +20,7 @@ import { invalidToken } from './invalid-token.ts'
 import { createLiveCredentials } from './live-credentials.ts'
 import { createScope } from './permissions.ts'
 import { createSecret, digestOf } from './secrets.ts'
-import { deleteToken, insertToken, listTokens, renameInPermissions, updateToken } from './token-statements.ts'
+import { deleteToken, insertToken, renameInPermissions, updateToken } from './token-statements.ts'
 import type { Used } from './uses.ts'
 
 /** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
@@ -158,7 +158,6 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     db,
     clock,
     table: '_rowhouse_tokens',
-    selectAll: listTokens,
     toEntry: (row) => toEntry(row, scopeOf),
     isLive,
     invalid: invalidToken,
@@ -167,7 +166,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
 
   const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id))
 
-  const list = (): Token[] => live.all().map(show)
+  const list = (): Token[] => Array.from(live.all(), show)
 
   /** @throws VALIDATION_FAILED */
   const roleIdOf = (name: string): number => {
@@ -179,8 +178,12 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     )
   }
 
-  /** Returns the number of tokens with a role. */
-  const countOf = (roleId: number) => live.all().filter(({ role }) => role?.id === roleId).length
+  /** Returns the number of tokens of each role that has some, by its id. */
+  const countByRole = (): ReadonlyMap<number, number> => {
+    const counts = new Map<number, number>()
+    for (const { role } of live.all()) if (role) counts.set(role.id, (counts.get(role.id) ?? 0) + 1)
+    return counts
+  }
 
   /** @throws TOKEN_NOT_FOUND */
   const read = (id: number): Token => show(live.find(id))
@@ -247,18 +250,23 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
 
   const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
 
+  const isNamed = (table: string) => {
+    const folded = foldName(table)
+    return (name: string) => foldName(name) === folded
+  }
+
   const names: TokenNames = {
-    naming: (table) =>
-      live
-        .all()
-        .filter(({ permissions }) => permissions.tables.some((name) => foldName(name) === foldName(table)))
-        .map(toNamingToken),
+    naming: (table) => {
+      const found: LiveToken[] = []
+      for (const token of live.all()) if (token.permissions.tables.some(isNamed(table))) found.push(token)
+      return found.map(toNamingToken)
+    },
     rename: (table, name) => renameInPermissions(table, name, clock()),
     apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
   }
 
   const { load, current, flush } = live
-  return { load, list, countOf, read, issue, change, revoke, authenticate, current, flush, names }
+  return { load, list, countByRole, read, issue, change, revoke, authenticate, current, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>
