@@ -11,12 +11,13 @@ import {
   TokenEnvelope,
   TokensEnvelope
 } from '../../schemas/token.ts'
+import { TokenUsesEnvelope } from '../../schemas/token-use.ts'
 import { unknownTables } from '../../services/tokens/permissions.ts'
 
 const tags = ['tokens']
 
 const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { tokens, tables } = fastify
+  const { tokens, dailyUses, tables } = fastify
 
   /** A path also finds a table by its client name. Permissions have only its stored name. */
   const suggestTable = (name: string) => {
@@ -76,6 +77,23 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', scope: 'tokens', errors: ['TOKEN_NOT_FOUND'] }
     },
     async ({ params }) => ok(tokens.read(params.id))
+  )
+
+  fastify.get(
+    '/:id/uses',
+    {
+      schema: {
+        operationId: 'adminListTokenUses',
+        tags,
+        summary: 'List the uses of an access token by day',
+        description:
+          'Lists the days of the last 90 days, in UTC, on which the token was used, the latest first. Each service of a cluster adds its uses once a minute.',
+        params: TokenIdParamsSchema,
+        response: { 200: TokenUsesEnvelope }
+      },
+      config: { credential: 'administrator', scope: 'tokens', errors: ['TOKEN_NOT_FOUND'] }
+    },
+    async ({ params }) => ok(await dailyUses.list(tokens.read(params.id).id))
   )
 
   fastify.put(

@@ -40,7 +40,8 @@ const jwtOf = (header: string | undefined) => {
   return secret?.includes('.') ? secret : undefined
 }
 
-const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
+/** Whether Rowhouse has not issued the key. */
+export const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
 /** Creates the service that finds the key of a request: an issued token, a JWT, or the public key. */
 export const createKeyService = ({ tokens, namedKeys, windows, signedKey, publicAccess }: KeysOptions) => {

@@ -257,8 +257,9 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
 
   const names: TokenNames = {
     naming: (table) => {
+      const isTable = isNamed(table)
       const found: LiveToken[] = []
-      for (const token of live.all()) if (token.permissions.tables.some(isNamed(table))) found.push(token)
+      for (const token of live.all()) if (token.permissions.tables.some(isTable)) found.push(token)
       return found.map(toNamingToken)
     },
     rename: (table, name) => renameInPermissions(table, name, clock()),

@@ -50,7 +50,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordReferrersEnvelope TableReference
   TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
-  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenUpdate
+  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenUpdate TokenUse TokenUseListEnvelope
   AdminKey AdminKeyCreate AdminKeyEnvelope AdminKeyListEnvelope AdminScope IssuedAdminKey IssuedAdminKeyEnvelope`)
 
 /** Generators make a type of each response, too. */
