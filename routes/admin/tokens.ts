@@ -11,6 +11,7 @@ import {
   TokenEnvelope,
   TokensEnvelope
 } from '../../schemas/token.ts'
+import { MAX_TOKENS, TokensQuerySchema } from '../../schemas/token-list.ts'
 import { TokenUsesEnvelope } from '../../schemas/token-use.ts'
 import { unknownTables } from '../../services/tokens/permissions.ts'
 
@@ -39,12 +40,14 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'adminListTokens',
         tags,
         summary: 'List the access tokens',
-        description: 'Lists all tokens. Only the response to POST /admin/tokens contains a secret.',
+        description:
+          'Lists tokens, in the order of their ids. A page with fewer than `limit` tokens is the last one. Only the response to POST /admin/tokens contains a secret.',
+        querystring: TokensQuerySchema,
         response: { 200: TokensEnvelope }
       },
       config: { credential: 'administrator', scope: 'tokens', errors: [] }
     },
-    async () => ok(tokens.list())
+    async ({ query }) => ok(tokens.list({ limit: MAX_TOKENS, ...query }))
   )
 
   fastify.post(

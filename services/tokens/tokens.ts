@@ -1,5 +1,6 @@
 import type { Claims } from '../../schemas/role.ts'
 import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
+import type { TokensQuery } from '../../schemas/token-list.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
@@ -20,6 +21,7 @@ import { invalidToken } from './invalid-token.ts'
 import { createLiveCredentials } from './live-credentials.ts'
 import { createScope } from './permissions.ts'
 import { createSecret, digestOf } from './secrets.ts'
+import { pageOf } from './token-pages.ts'
 import { deleteToken, insertToken, renameInPermissions, updateToken } from './token-statements.ts'
 import type { Used } from './uses.ts'
 
@@ -164,9 +166,11 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     notFound: tokenNotFound
   })
 
-  const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id))
+  const roleNameOf = ({ role }: Pick<LiveToken, 'role'>) => role && roles.nameOf(role.id)
+  const show = (token: LiveToken) => toToken(token, roleNameOf(token))
 
-  const list = (): Token[] => Array.from(live.all(), show)
+  /** Returns a page of the tokens, in the order of their ids. */
+  const list = (query: TokensQuery = {}): Token[] => pageOf(live.all(), query, roleNameOf).map(show)
 
   /** @throws VALIDATION_FAILED */
   const roleIdOf = (name: string): number => {
