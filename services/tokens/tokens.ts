@@ -1,12 +1,19 @@
 import type { Claims } from '../../schemas/role.ts'
-import type { IntegerFormat, IssuedToken, NewToken, Permissions, Token, TokenChanges } from '../../schemas/token.ts'
+import {
+  type IntegerFormat,
+  type IssuedToken,
+  integerFormats,
+  type NewToken,
+  type Permissions,
+  type Token,
+  type TokenChanges
+} from '../../schemas/token.ts'
 import type { TokensQuery } from '../../schemas/token-list.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
-import { isJsonObject } from '../model/json-object.ts'
 import { foldName } from '../model/names.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
@@ -19,8 +26,8 @@ import { bearerOf } from './bearer.ts'
 import { checkExpiry, checkNewExpiry } from './expiry.ts'
 import { invalidToken } from './invalid-token.ts'
 import { createLiveCredentials } from './live-credentials.ts'
-import { createScope } from './permissions.ts'
 import { createSecret, digestOf } from './secrets.ts'
+import { createStoredAccess, NO_PERMISSIONS } from './stored-access.ts'
 import { pageOf } from './token-pages.ts'
 import { deleteToken, insertToken, renameInPermissions, updateToken } from './token-statements.ts'
 import type { Used } from './uses.ts'
@@ -44,7 +51,13 @@ export interface LiveToken {
   readonly updatedAt: number
 }
 
-interface Entry extends Omit<LiveToken, 'lastUsedAt'>, Used {}
+/** A token that may not have been used yet. */
+type StoredToken = Omit<LiveToken, 'scope'>
+
+interface Entry extends Omit<StoredToken, 'lastUsedAt'>, Used {
+  /** null: the scope of the role is created at the first use. Many tokens are never used, and a scope needs 400 bytes. */
+  scope: Scope | null
+}
 
 const SECRET_PREFIX = 'rh_'
 const SECRET_LENGTH = 67
@@ -57,54 +70,35 @@ const secretOf = (header: string) => {
 
 const tokenNotFound = (id: number) => new DomainError('TOKEN_NOT_FOUND', `There is no token with id ${id}.`)
 
-/** Returns null for an invalid text, which only another program can have written: the other tokens still load. */
-const readPermissions = (text: string) => {
-  try {
-    const permissions = JSON.parse(text) as Permissions
-    return { permissions, scope: createScope(permissions) }
-  } catch {
-    return null
-  }
-}
-
-/** Returns no claims for text that is not a JSON object, which only another program can have written: then rules open nothing. */
-const readClaims = (text: string): Claims => {
-  try {
-    const claims: unknown = JSON.parse(text)
-    return isJsonObject(claims) ? (claims as Claims) : {}
-  } catch {
-    return {}
-  }
-}
-
-const readRole = ({ role_id, claims }: Row): KeyRole | null =>
-  role_id === null ? null : { id: role_id as number, claims: readClaims(claims as string) }
-
-const NO_PERMISSIONS = { tables: [], actions: [] }
+/** The stored text is another object in each row. */
+const toFormat = (text: unknown): IntegerFormat => integerFormats.find((format) => format === text) as IntegerFormat
 
 /** The boundary function that gives a row its type. The migrations define its columns. */
-const toEntry = (row: Row, scopeOf: KeyRights['scopeOf']): Entry => {
-  const readable = readPermissions(row.permissions as string)
-  const role = readRole(row)
-  return {
-    id: row.id as number,
-    name: row.name as string,
-    digest: row.digest as string,
-    tokenPrefix: row.token_prefix as string,
-    ...(readable ?? { permissions: NO_PERMISSIONS, scope: createScope(NO_PERMISSIONS) }),
-    ...(role && { scope: scopeOf(role) }),
-    role,
-    isActive: row.is_active === 1 && readable !== null,
-    expiresAt: row.expires_at as number | null,
-    integers: row.integers as IntegerFormat,
-    lastUsedAt: row.last_used_at as number | null,
-    savedUse: row.last_used_at as number | null,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number
+const createToEntry = () => {
+  const { permissionsOf, roleOf } = createStoredAccess()
+  return (row: Row): Entry => {
+    const { permissions, scope, isValid } = permissionsOf(row)
+    const role = roleOf(row)
+    return {
+      id: row.id as number,
+      name: row.name as string,
+      digest: row.digest as string,
+      tokenPrefix: row.token_prefix as string,
+      permissions,
+      scope: role ? null : scope,
+      role,
+      isActive: row.is_active === 1 && isValid,
+      expiresAt: row.expires_at as number | null,
+      integers: toFormat(row.integers),
+      lastUsedAt: row.last_used_at as number | null,
+      savedUse: row.last_used_at as number | null,
+      createdAt: row.created_at as number,
+      updatedAt: row.updated_at as number
+    }
   }
 }
 
-const toToken = (token: LiveToken, roleName: string | null): Token => ({
+const toToken = (token: StoredToken, roleName: string | null): Token => ({
   id: token.id,
   name: token.name,
   token_prefix: token.tokenPrefix,
@@ -119,7 +113,8 @@ const toToken = (token: LiveToken, roleName: string | null): Token => ({
   updated_at: token.updatedAt
 })
 
-const isLive = ({ isActive, expiresAt }: LiveToken, now: number) => isActive && (expiresAt === null || now < expiresAt)
+const isLive = ({ isActive, expiresAt }: StoredToken, now: number) =>
+  isActive && (expiresAt === null || now < expiresAt)
 
 interface TokenServiceOptions {
   readonly db: Database
@@ -160,14 +155,14 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     db,
     clock,
     table: '_rowhouse_tokens',
-    toEntry: (row) => toEntry(row, scopeOf),
+    toEntry: createToEntry(),
     isLive,
     invalid: invalidToken,
     notFound: tokenNotFound
   })
 
   const roleNameOf = ({ role }: Pick<LiveToken, 'role'>) => role && roles.nameOf(role.id)
-  const show = (token: LiveToken) => toToken(token, roleNameOf(token))
+  const show = (token: StoredToken) => toToken(token, roleNameOf(token))
 
   /** Returns a page of the tokens, in the order of their ids. */
   const list = (query: TokensQuery = {}): Token[] => pageOf(live.all(), query, roleNameOf).map(show)
@@ -243,16 +238,24 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     live.evict(token)
   }
 
+  const withScope = (entry: Entry): LiveToken => {
+    entry.scope ??= scopeOf(entry.role as KeyRole)
+    return entry as LiveToken
+  }
+
   /**
    * Returns the token of an Authorization header and records its use.
    * @throws INVALID_TOKEN, the same for every invalid credential
    */
   const authenticate = (header: string | undefined): LiveToken => {
     const secret = header === undefined ? undefined : secretOf(header)
-    return live.authenticate(secret === undefined ? undefined : digestOf(secret))
+    return withScope(live.authenticate(secret === undefined ? undefined : digestOf(secret)))
   }
 
-  const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
+  /** Returns the latest state of a token. @throws INVALID_TOKEN if it has been revoked or has expired */
+  const current = (token: LiveToken): LiveToken => withScope(live.current(token))
+
+  const toNamingToken = ({ id, name }: StoredToken) => ({ id, name })
 
   const isNamed = (table: string) => {
     const folded = foldName(table)
@@ -262,7 +265,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   const names: TokenNames = {
     naming: (table) => {
       const isTable = isNamed(table)
-      const found: LiveToken[] = []
+      const found: StoredToken[] = []
       for (const token of live.all()) if (token.permissions.tables.some(isTable)) found.push(token)
       return found.map(toNamingToken)
     },
@@ -270,7 +273,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
   }
 
-  const { load, current, flush } = live
+  const { load, flush } = live
   return { load, list, countByRole, read, issue, change, revoke, authenticate, current, flush, names }
 }
 
