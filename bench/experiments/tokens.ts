@@ -1,17 +1,16 @@
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltService, startBuiltService, THIS_CHECKOUT } from '../built-service.ts'
 import { type Context, withDirectory } from '../context.ts'
+import { readProcessCpu } from '../machine.ts'
 import { addTokens, commitAsOther } from '../many-tokens.ts'
 import { residentMemory } from '../memory.ts'
 import { below, figureTable, mebibytes, milliseconds } from '../report.ts'
-import { median, medianOf } from '../statistics.ts'
+import { medianOf } from '../statistics.ts'
 
 const TOKENS = 100_000
 const MAX_SECONDS = 2
 const MAX_MEMORY_MIB = 60
-/** Time for V8 to collect the garbage of the start. */
-const IDLE_MS = 1000
+const WARM_UP_MS = 5000
 /** Time in which an external commit is noticed and all tokens are read again. */
 const RELOAD_MS = 2500
 
@@ -29,18 +28,22 @@ const slowestRequest = async ({ address }: BuiltService, duration: number) => {
   return slowest
 }
 
+/** Without a small page cache, the table of tokens would fill it: its pages have a limit of their own. */
+const ENV = { CACHE_SIZE: '1' }
+
 const measure = async (directory: string) => {
   const start = performance.now()
-  const service = await startBuiltService(THIS_CHECKOUT, directory)
+  const service = await startBuiltService(THIS_CHECKOUT, directory, ENV)
   const seconds = (performance.now() - start) / 1000
-  await wait(IDLE_MS)
+  const cpu = readProcessCpu(service.pid)
+  // V8 enlarges its heap during requests, also without tokens.
+  await slowestRequest(service, WARM_UP_MS)
   const memory = residentMemory(service.pid)
-  await slowestRequest(service, RELOAD_MS)
   const without = await slowestRequest(service, RELOAD_MS)
   commitAsOther(join(directory, 'rowhouse.db'))
   const during = await slowestRequest(service, RELOAD_MS)
   await service.stop()
-  return { seconds, memory, without, during }
+  return { seconds, cpu, memory, without, during }
 }
 
 const measureBoth = async (directory: string) => {
@@ -53,15 +56,21 @@ const measureBoth = async (directory: string) => {
 /** Starts `rowhouse serve` without tokens and with 100,000, and lets another program commit. */
 export const runTokens = async (context: Context) => {
   const samples: Awaited<ReturnType<typeof measureBoth>>[] = []
-  while (samples.length < context.plan.backups) samples.push(await withDirectory(context, measureBoth))
-  const full = samples.map((sample) => sample.full)
-  const seconds = medianOf(full, 'seconds')
-  const memory = medianOf(samples, 'memory')
+  while (samples.length < context.plan.starts) samples.push(await withDirectory(context, measureBoth))
+  const [empty, full] = [samples.map((sample) => sample.empty), samples.map((sample) => sample.full)]
+  const figure = (name: string, value: 'seconds' | 'cpu' | 'without' | 'during') =>
+    [
+      { name: `${name}, no token`, value: milliseconds(medianOf(empty, value)) },
+      { name: `${name}, ${TOKENS} tokens`, value: milliseconds(medianOf(full, value)) }
+    ] as const
+  const [seconds, memory] = [medianOf(full, 'seconds'), medianOf(samples, 'memory')]
+  const [startWithout, startWith] = figure('start, s', 'seconds')
   return figureTable([
-    { name: 'start without tokens, s', value: milliseconds(median(samples.map(({ empty }) => empty.seconds))) },
-    { name: `start with ${TOKENS} tokens, s`, value: milliseconds(seconds), target: below(seconds, MAX_SECONDS) },
-    { name: 'their memory, MiB', value: mebibytes(memory), target: below(memory / 2 ** 20, MAX_MEMORY_MIB) },
-    { name: 'slowest request, ms', value: milliseconds(medianOf(full, 'without')) },
-    { name: 'slowest request during a reload, ms', value: milliseconds(medianOf(full, 'during')) }
+    startWithout,
+    { ...startWith, target: below(seconds, MAX_SECONDS) },
+    ...figure('CPU time of the start, s', 'cpu'),
+    { name: 'memory of the tokens, MiB', value: mebibytes(memory), target: below(memory / 2 ** 20, MAX_MEMORY_MIB) },
+    ...figure('slowest request, ms', 'without'),
+    ...figure('slowest request during a reload, ms', 'during')
   ])
 }

@@ -114,6 +114,8 @@ const createReload = (fastify: FastifyInstance, load: () => Promise<unknown>) =>
   fastify.addHook('onClose', async () => {
     isClosed = true
     clearTimeout(retry)
+    // A reload of many tokens takes some ticks. It must not fail because the database closes.
+    await running?.catch(() => {})
   })
   return reload
 }

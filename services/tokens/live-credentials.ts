@@ -5,6 +5,7 @@ import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 import { type CredentialIndex, createCredentialIndex } from './credential-index.ts'
+import { isSameEntry } from './same-entry.ts'
 import { createUses, type Used, type UsesTable } from './uses.ts'
 
 /** A token or an admin key in memory. */
@@ -62,13 +63,22 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     index.remove(id)
   }
 
+  /** Keeps an entry that has not changed: a reload of many tokens needs no memory, and what is cached for them stays. */
+  const toLatest = (row: Row): E => {
+    const entry = toEntry(row)
+    const known = index.find(entry.id)
+    if (!known || !isSameEntry(entry, known)) return entry
+    uses.setSaved(known, entry.lastUsedAt)
+    return known
+  }
+
   /** Reads all credentials, some in each tick, so that many do not delay requests. */
   const readAll = async (read: CredentialIndex<E>) => {
     let rows: readonly Row[] = []
     let last = 0
     do {
       rows = await db.read(selectAfter(table, last))
-      for (const row of rows) read.set(toEntry(row))
+      for (const row of rows) read.set(toLatest(row))
       last = Number(rows.at(-1)?.id)
       await nextTick()
     } while (rows.length === MAX_ROWS)
@@ -81,7 +91,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
       ids.clear()
       const rows = await db.read(selectThese(table, again))
       for (const id of again) read.remove(id)
-      for (const row of rows) read.set(toEntry(row))
+      for (const row of rows) read.set(toLatest(row))
     }
   }
 

@@ -52,6 +52,13 @@ export const createUses = ({ db, table, find }: UsesOptions) => {
     used.add(entry.id)
   }
 
+  /** Sets the stored time of the last use, which another service may have set. */
+  const setSaved = (entry: Used, usedAt: number | null) => {
+    entry.savedUse = usedAt
+    if ((entry.lastUsedAt ?? 0) <= (usedAt ?? 0)) entry.lastUsedAt = usedAt
+    else used.add(entry.id)
+  }
+
   const unsaved = (id: number) => {
     const entry = find(id)
     return entry && isUnsaved(entry) ? entry : undefined
@@ -73,5 +80,5 @@ export const createUses = ({ db, table, find }: UsesOptions) => {
     for (const ids of inUnits([...used])) await saveUnit(ids)
   }
 
-  return { record, keepLatest, flush }
+  return { record, keepLatest, setSaved, flush }
 }

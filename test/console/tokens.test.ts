@@ -297,7 +297,7 @@ if (skip) {
     const rows = Array.from({ length: 40 }, (_, n) => [
       id,
       day(2 * n + 1),
-      1200 + 400 * Math.round(3 * Math.sin(n)),
+      1800 + 400 * Math.round(3 * Math.sin(n)),
       150 + 7 * n,
       n
     ])
@@ -313,7 +313,7 @@ if (skip) {
     const page = await openAsAdmin(t, `tokens/${id}`)
     const uses = page.getByRole('table', { name: 'Use in the last 90 days' })
     await uses.getByRole('row', { name: `${day(0)} 2 1 0` }).waitFor()
-    await uses.getByRole('row', { name: `${day(1)} 1,200 150 0` }).waitFor()
+    await uses.getByRole('row', { name: `${day(1)} 1,800 150 0` }).waitFor()
     t.equal(await uses.getByRole('row').count(), 42, 'only days with use, and the names of the columns')
     await uses.scrollIntoViewIfNeeded()
     await photographPage(page, 'token-uses')

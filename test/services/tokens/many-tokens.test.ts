@@ -93,6 +93,21 @@ t.test('changes that are acknowledged during a reload are kept', async (t) => {
   t.equal(names.length, COUNT)
 })
 
+t.test('a reload keeps the tokens that have not changed, with the latest use, and replaces the others', async (t) => {
+  const tokens = await newService()
+  const find = (n: number) => tokens.current(tokens.authenticate(`Bearer ${secretOf(n)}`))
+  const [fifth, sixth] = [find(5), find(6)]
+  await db.write([
+    { sql: "UPDATE _rowhouse_tokens SET name = 'other' WHERE id = 5", params: [] },
+    { sql: 'UPDATE _rowhouse_tokens SET last_used_at = 9 WHERE id = 6', params: [] }
+  ])
+  await tokens.load()
+  t.equal(tokens.read(6).last_used_at, 9)
+  t.equal(find(6), sixth)
+  t.not(find(5), fifth)
+  t.equal(find(5).name, 'other')
+})
+
 t.test('a use during a reload is kept', async (t) => {
   let isReloading = false
   const tokens = await newService(
