@@ -21,6 +21,7 @@ import services from './plugins/app/services.ts'
 import session from './plugins/app/session.ts'
 import status from './plugins/app/status.ts'
 import tokenAuth from './plugins/app/token-auth.ts'
+import tokenUsePurge from './plugins/app/token-use-purge.ts'
 import typedDocuments from './plugins/app/typed-documents.ts'
 import unusedHeaders from './plugins/app/unused-headers.ts'
 import allowedMethods from './plugins/http/allowed-methods.ts'
@@ -128,6 +129,7 @@ const register = async (app: App, opening: Opening, options: AppOptions) => {
   await app.register(caller)
   await app.register(retryKeys)
   await app.register(retryPurge)
+  await app.register(tokenUsePurge)
   await app.register(audit)
   await app.register(unusedHeaders)
   await app.register(declarations)

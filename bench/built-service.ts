@@ -15,9 +15,9 @@ export const serverOf = (checkout: string): readonly [script: string, ...args: s
 }
 
 /** Starts the service of a checkout on a data directory. Resolves when it listens. @throws when it ends before */
-export const startBuiltService = async (checkout: string, directory: string) => {
+export const startBuiltService = async (checkout: string, directory: string, env: Record<string, string> = {}) => {
   const child = spawn(process.execPath, serverOf(checkout), {
-    env: { ...process.env, DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, PORT: '0' },
+    env: { ...process.env, DATA_DIR: directory, ADMIN_PASSWORD: PASSWORD, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const exited = once(child, 'exit')

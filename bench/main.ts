@@ -19,6 +19,7 @@ import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
 import { runStart } from './experiments/start.ts'
 import { runThroughput } from './experiments/throughput.ts'
+import { runTokens } from './experiments/tokens.ts'
 import { runUpgrade } from './experiments/upgrade.ts'
 import { type Options, readOptions } from './options.ts'
 import { milliseconds, NOTES } from './report.ts'
@@ -44,6 +45,7 @@ const experiments: Record<string, { title: string; run: (context: Context) => Pr
   restore: { title: 'Restores', run: runRestore },
   upgrade: { title: 'Upgrades', run: runUpgrade },
   cluster: { title: 'A cluster', run: runCluster },
+  tokens: { title: 'Many tokens', run: runTokens },
   start: { title: 'Cold start', run: runStart }
 }
 /** Reads and writes run apart: each commit empties the page cache of the reading connection, which slows later reads. */

@@ -65,9 +65,9 @@ export const alignedTable = (rows: readonly (readonly string[])[]) => {
 interface Figure {
   readonly name: string
   readonly value: string
-  readonly target: Target
+  readonly target?: Target
 }
 
 /** Returns a table of figures and their targets. */
 export const figureTable = (figures: readonly Figure[]) =>
-  alignedTable(figures.map(({ name, value, target }) => [name, value, verdict(target)]))
+  alignedTable(figures.map(({ name, value, target }) => [name, value, ...(target ? [verdict(target)] : [])]))

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startBuiltService, THIS_CHECKOUT } from '../built-service.ts'
 import { type Context, withDirectory } from '../context.ts'
+import { residentMemory } from '../memory.ts'
 import { below, figureTable, mebibytes, milliseconds } from '../report.ts'
 import { medianOf } from '../statistics.ts'
 
@@ -9,9 +9,6 @@ const MAX_SECONDS = 0.5
 const MAX_MEMORY_MIB = 120
 /** Time for V8 to collect the garbage of the start. */
 const IDLE_MS = 1000
-
-/** Returns the bytes of resident memory, as the operating system counts them. */
-const residentMemory = (pid: number) => 1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]))
 
 const startOnce = async (directory: string) => {
   const start = process.hrtime.bigint()

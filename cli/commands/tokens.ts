@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import type { IssuedToken, Token } from '../../schemas/token.ts'
+import { MAX_TOKENS } from '../../schemas/token-list.ts'
 import { configOf, withService } from '../connect.ts'
+import type { LocalClient } from '../local-client.ts'
 import { columns, createPrinter, printWarnings, timeText, UsageError, withHeading } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
 import { addCommand, type CommonOptions, withDatabase } from './options.ts'
@@ -51,10 +53,20 @@ const create = (terminal: Terminal) => async (name: string, options: NewTokenOpt
   createPrinter(terminal, options)(issued, [issued.token])
 }
 
+/** Reads all pages of the list. */
+const readAll = async (client: LocalClient) => {
+  const tokens: Token[] = []
+  let page: Token[] = []
+  do {
+    const after = tokens.at(-1)?.id
+    page = (await client.call('GET', `/admin/tokens${after === undefined ? '' : `?after=${after}`}`)) as Token[]
+    tokens.push(...page)
+  } while (page.length === MAX_TOKENS)
+  return tokens
+}
+
 const list = (terminal: Terminal) => async (options: CommonOptions) => {
-  const tokens = (await withService(configOf(terminal, options), (client) =>
-    client.call('GET', '/admin/tokens')
-  )) as Token[]
+  const tokens = await withService(configOf(terminal, options), readAll)
   const lines = columns(HEADING, tokens.map(rowOf))
   createPrinter(terminal, options)(tokens, withHeading(terminal, lines))
 }

@@ -32,6 +32,7 @@ import { upgradeChoices } from '../../services/tables/registry/choices-upgrade.t
 import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { type AdminKeyService, createAdminKeyService } from '../../services/tokens/admin-keys.ts'
+import { createDailyUses, type DailyUses } from '../../services/tokens/daily-uses.ts'
 import type { KeyService } from '../../services/tokens/keys.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
 import { createKeys } from './keys.ts'
@@ -52,6 +53,7 @@ declare module 'fastify' {
     roleNames: ReturnType<typeof createRoleNames>
     keyRights: KeyRights
     tokens: TokenService
+    dailyUses: DailyUses
     adminKeys: AdminKeyService
     keys: KeyService
     storedSettings: StoredSettings
@@ -112,6 +114,8 @@ const createReload = (fastify: FastifyInstance, load: () => Promise<unknown>) =>
   fastify.addHook('onClose', async () => {
     isClosed = true
     clearTimeout(retry)
+    // A reload of many tokens takes some ticks. It must not fail because the database closes.
+    await running?.catch(() => {})
   })
   return reload
 }
@@ -167,6 +171,7 @@ export default fp<ServicesOptions>(
     fastify.decorate('keyRights', keyRights)
     fastify.decorate('keys', createKeys(fastify, { tokens, roles, scopeOf: keyRights.scopeOf }))
     fastify.decorate('tokens', tokens)
+    fastify.decorate('dailyUses', createDailyUses({ db, clock }))
     const adminKeys = createAdminKeyService({ db, clock })
     fastify.decorate('adminKeys', adminKeys)
     const roleNames = createRoleNames({ roles, findTable: registry.find, allTables: registry.all })

@@ -7,7 +7,7 @@ import { DomainError, disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
 import { authorize } from '../../services/tokens/authorize.ts'
-import type { LiveKey } from '../../services/tokens/keys.ts'
+import { isNamed, type LiveKey } from '../../services/tokens/keys.ts'
 import { type Quota, tooManyRequests } from '../../services/tokens/request-windows.ts'
 import { CALLER } from '../http/caller.ts'
 import { type SaveUsesOptions, saveUses } from './save-uses.ts'
@@ -109,7 +109,7 @@ const isSafe = ({ method }: RouteOptions) => ['GET', 'HEAD'].includes(String(met
 
 export default fp<SaveUsesOptions>(
   async (fastify, options) => {
-    const { tokens, keys, tables, roles } = fastify
+    const { tokens, dailyUses, keys, tables, roles } = fastify
 
     fastify.decorateRequest(TOKEN, null)
     fastify.decorateRequest(TABLE, null)
@@ -144,8 +144,15 @@ export default fp<SaveUsesOptions>(
       const { request } = reply
       request[TOKEN] = key
       request[CALLER] = callerOf(request)
+      if (!isNamed(key)) dailyUses.countRequest(key.id)
       count(reply)
     }
+
+    fastify.addHook('onResponse', (request, { statusCode }, done) => {
+      const key = request[TOKEN]
+      if (key && !isNamed(key)) dailyUses.countStatus(key.id, statusCode)
+      done()
+    })
 
     fastify.decorate('authenticateToken', (request, reply, done) => {
       // A connection to the local socket has no address.
@@ -244,6 +251,7 @@ export default fp<SaveUsesOptions>(
     })
 
     saveUses(fastify, { flush: tokens.flush, name: 'tokens' }, options)
+    saveUses(fastify, { flush: dailyUses.flush, name: 'tokens by day' }, options)
   },
   { name: 'token-auth', dependencies: ['services', 'request-caller'] }
 )

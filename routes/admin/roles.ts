@@ -9,15 +9,19 @@ const tags = ['roles']
 const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { roles, roleNames, tokens } = fastify
 
-  const show = ({ id, name, grants, createdAt, updatedAt }: LiveRole): Role => ({
-    id,
-    name,
-    grants: [...grants],
-    tokens: tokens.countOf(id),
-    warnings: roleNames.warningsOf(grants),
-    created_at: createdAt,
-    updated_at: updatedAt
-  })
+  const toShow =
+    (counts: ReadonlyMap<number, number>) =>
+    ({ id, name, grants, createdAt, updatedAt }: LiveRole): Role => ({
+      id,
+      name,
+      grants: [...grants],
+      tokens: counts.get(id) ?? 0,
+      warnings: roleNames.warningsOf(grants),
+      created_at: createdAt,
+      updated_at: updatedAt
+    })
+
+  const show = (role: LiveRole) => toShow(tokens.countByRole())(role)
 
   fastify.get(
     '',
@@ -31,7 +35,7 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', scope: 'roles', errors: [] }
     },
-    async () => ok(roles.list().map(show))
+    async () => ok(roles.list().map(toShow(tokens.countByRole())))
   )
 
   fastify.post(

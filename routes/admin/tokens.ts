@@ -13,12 +13,14 @@ import {
   TokenEnvelope,
   TokensEnvelope
 } from '../../schemas/token.ts'
+import { MAX_TOKENS, TokensQuerySchema } from '../../schemas/token-list.ts'
+import { TokenUsesEnvelope } from '../../schemas/token-use.ts'
 import { unknownTables } from '../../services/tokens/permissions.ts'
 
 const tags = ['tokens']
 
 const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { tokens, tables } = fastify
+  const { tokens, dailyUses, tables } = fastify
 
   /** A path also finds a table by its client name. Permissions have only its stored name. */
   const suggestTable = (name: string) => {
@@ -40,12 +42,14 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         operationId: 'adminListTokens',
         tags,
         summary: 'List the access tokens',
-        description: 'Lists all tokens. Only the response to POST /admin/tokens contains a secret.',
+        description:
+          'Lists tokens, in the order of their ids. A page with fewer than `limit` tokens is the last one. Only the response to POST /admin/tokens contains a secret.',
+        querystring: TokensQuerySchema,
         response: { 200: TokensEnvelope }
       },
       config: { credential: 'administrator', scope: 'tokens', errors: [] }
     },
-    async () => ok(tokens.list())
+    async ({ query }) => ok(tokens.list({ limit: MAX_TOKENS, ...query }))
   )
 
   fastify.post(
@@ -78,6 +82,23 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'administrator', scope: 'tokens', errors: ['TOKEN_NOT_FOUND'] }
     },
     async ({ params }) => ok(tokens.read(params.id))
+  )
+
+  fastify.get(
+    '/:id/uses',
+    {
+      schema: {
+        operationId: 'adminListTokenUses',
+        tags,
+        summary: 'List the uses of an access token by day',
+        description:
+          'Lists the days of the last 90 days, in UTC, on which the token was used, the latest first. Each service of a cluster adds its uses once a minute.',
+        params: TokenIdParamsSchema,
+        response: { 200: TokenUsesEnvelope }
+      },
+      config: { credential: 'administrator', scope: 'tokens', errors: ['TOKEN_NOT_FOUND'] }
+    },
+    async ({ params }) => ok(await dailyUses.list(tokens.read(params.id).id))
   )
 
   fastify.put(

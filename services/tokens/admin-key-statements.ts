@@ -2,8 +2,6 @@ import type { NewAdminKey } from '../../schemas/admin-key.ts'
 import type { Statement } from '../sql/statement.ts'
 import type { NewSecret } from './secrets.ts'
 
-export const listAdminKeys: Statement = { sql: 'SELECT * FROM _rowhouse_admin_keys ORDER BY id', params: [] }
-
 export const insertAdminKey = (
   { digest, mask }: NewSecret,
   { name, scopes, expiresAt }: NewAdminKey,

@@ -6,7 +6,7 @@ import type { Clock } from '../model/clock.ts'
 import { DomainError } from '../model/errors.ts'
 import type { Row } from '../model/sql-value.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
-import { deleteAdminKey, insertAdminKey, listAdminKeys } from './admin-key-statements.ts'
+import { deleteAdminKey, insertAdminKey } from './admin-key-statements.ts'
 import { bearerOf } from './bearer.ts'
 import { checkNewExpiry } from './expiry.ts'
 import { createLiveCredentials } from './live-credentials.ts'
@@ -101,14 +101,13 @@ export const createAdminKeyService = ({ db, clock }: { db: Database; clock: Cloc
     db,
     clock,
     table: '_rowhouse_admin_keys',
-    selectAll: listAdminKeys,
     toEntry,
     isLive,
     invalid: invalidAdminKey,
     notFound: adminKeyNotFound
   })
 
-  const list = (): AdminKey[] => live.all().map(toAdminKey)
+  const list = (): AdminKey[] => Array.from(live.all(), toAdminKey)
 
   /** @throws ADMIN_KEY_NOT_FOUND */
   const read = (id: number): AdminKey => toAdminKey(live.find(id))

@@ -44,7 +44,8 @@ const jwtOf = (header: string | undefined) => {
 
 const ofMinute = ({ requests }: PublicAccess): RateLimit => ({ requests, seconds: 60 })
 
-const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
+/** Whether Rowhouse has not issued the key. */
+export const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
 /** Creates the service that finds the key of a request: an issued token, a JWT, or the public key. */
 export const createKeyService = ({ tokens, namedKeys, clock, signedKey, publicAccess }: KeysOptions) => {
@@ -77,7 +78,9 @@ export const createKeyService = ({ tokens, namedKeys, clock, signedKey, publicAc
   const count = (key: LiveKey, address: string, requests = 1): Quota | null => {
     if (key.name === PUBLIC_KEY_NAME && isNamed(key) && publicAccess)
       return windowsOfNetworks.count(networkOf(address), ofMinute(publicAccess), requests)
-    return !isNamed(key) && key.rateLimit ? windowsOfTokens.count(String(key.id), key.rateLimit, requests) : null
+    return !isNamed(key) && key.limits.rateLimit
+      ? windowsOfTokens.count(String(key.id), key.limits.rateLimit, requests)
+      : null
   }
 
   return { authenticate, current, count }

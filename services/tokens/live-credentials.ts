@@ -1,24 +1,15 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Clock } from '../model/clock.ts'
+import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
-import { flushUses, type Used, type UsesTable, withLatestUse } from './uses.ts'
+import { type CredentialIndex, createCredentialIndex, type Indexed } from './credential-index.ts'
+import { isSameEntry } from './same-entry.ts'
+import { createUses, type Used, type UsesTable } from './uses.ts'
 
 /** A token or an admin key in memory. */
-interface Entry extends Used {
-  readonly digest: string
-  /** The secret before the last rotation, while it is valid. */
-  readonly previous?: PreviousSecret | null
-}
-
-export interface PreviousSecret {
-  readonly digest: string
-  /** Epoch milliseconds. */
-  readonly validUntil: number
-}
-
-const digestsOf = ({ digest, previous }: Pick<Entry, 'digest' | 'previous'>) =>
-  previous ? [digest, previous.digest] : [digest]
+interface Entry extends Used, Indexed {}
 
 const isCurrentSecret = ({ previous }: Entry, digest: string, now: number) =>
   previous?.digest !== digest || now < previous.validUntil
@@ -27,7 +18,6 @@ interface LiveCredentialsOptions<E extends Entry> {
   readonly db: Database
   readonly clock: Clock
   readonly table: UsesTable
-  readonly selectAll: Statement
   readonly toEntry: (row: Row) => E
   /** Whether the credential is accepted at this time, in epoch milliseconds. */
   readonly isLive: (entry: E, now: number) => boolean
@@ -36,52 +26,98 @@ interface LiveCredentialsOptions<E extends Entry> {
   readonly notFound: (id: number) => Error
 }
 
+/** Rows that one tick reads: about 2 ms. */
+const MAX_ROWS = 500
+
+const selectAfter = (table: UsesTable, id: number): Statement => ({
+  sql: `SELECT * FROM ${table} WHERE id > ? ORDER BY id LIMIT ${MAX_ROWS}`,
+  params: [BigInt(id)]
+})
+
+const selectThese = (table: UsesTable, ids: readonly number[]): Statement => ({
+  sql: `SELECT * FROM ${table} WHERE id IN (SELECT value FROM temp.json_each(?))`,
+  params: [JSON.stringify(ids)]
+})
+
 /**
  * Caches all credentials of one kind, because every request needs one. A change updates the cache in the step that
  * acknowledges its commit, so the next request sees it.
  */
 export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsOptions<E>) => {
-  const { db, clock, table, selectAll, toEntry, isLive, invalid, notFound } = options
-  let byId = new Map<number, E>()
-  let byDigest = new Map<string, E>()
-
-  const toLatest = (row: Row) => {
-    const entry = toEntry(row)
-    return withLatestUse(entry, byId.get(entry.id))
-  }
-
-  const forgetDigests = (known: E | undefined) => {
-    for (const digest of known ? digestsOf(known) : []) byDigest.delete(digest)
-  }
-
-  const evict = ({ id }: Pick<Entry, 'id'>) => {
-    forgetDigests(byId.get(id))
-    byId.delete(id)
-  }
+  const { db, clock, table, toEntry, isLive, invalid, notFound } = options
+  let index = createCredentialIndex<E>()
+  /** During a reload: the ids of the changes that were acknowledged since it read them. */
+  let changed: Set<number> | null = null
+  const uses = createUses({ db, table, find: (id) => index.find(id) })
+  const inSequence = createSequence()
 
   const cache = (row: Row): E => {
-    const entry = toLatest(row)
-    forgetDigests(byId.get(entry.id))
-    byId.set(entry.id, entry)
-    for (const digest of digestsOf(entry)) byDigest.set(digest, entry)
+    const entry = toEntry(row)
+    uses.keepLatest(entry, index.find(entry.id))
+    changed?.add(entry.id)
+    index.set(entry)
     return entry
   }
 
-  /**
-   * Reads all of them: at the start, and after each external commit. Reads on the event loop, so that no change of our own
-   * can be acknowledged between the snapshot and the update of the cache.
-   */
-  const load = async () => {
-    const entries = (await db.read(selectAll)).map(toLatest)
-    byId = new Map(entries.map((entry) => [entry.id, entry]))
-    byDigest = new Map(entries.flatMap((entry) => digestsOf(entry).map((digest) => [digest, entry] as const)))
+  const evict = ({ id }: Entry) => {
+    changed?.add(id)
+    index.remove(id)
   }
 
-  const all = (): readonly E[] => [...byId.values()]
+  /** Keeps an entry that has not changed: a reload of many tokens needs no memory, and what is cached for them stays. */
+  const toLatest = (row: Row): E => {
+    const entry = toEntry(row)
+    const known = index.find(entry.id)
+    if (!known || !isSameEntry(entry, known)) return entry
+    uses.setSaved(known, entry.lastUsedAt)
+    return known
+  }
+
+  /** Reads all credentials, some in each tick, so that many do not delay requests. */
+  const readAll = async (read: CredentialIndex<E>) => {
+    let rows: readonly Row[] = []
+    let last = 0
+    do {
+      rows = await db.read(selectAfter(table, last))
+      for (const row of rows) read.set(toLatest(row))
+      last = Number(rows.at(-1)?.id)
+      await nextTick()
+    } while (rows.length === MAX_ROWS)
+  }
+
+  /** Reads again what has changed since. At its end, no change was acknowledged between a snapshot and this step. */
+  const readChanged = async (read: CredentialIndex<E>, ids: Set<number>) => {
+    while (ids.size > 0) {
+      const again = [...ids]
+      ids.clear()
+      const rows = await db.read(selectThese(table, again))
+      for (const id of again) read.remove(id)
+      for (const row of rows) read.set(toLatest(row))
+    }
+  }
+
+  const reload = async () => {
+    const ids = new Set<number>()
+    const read = createCredentialIndex<E>()
+    changed = ids
+    try {
+      await readAll(read)
+      await readChanged(read, ids)
+      for (const entry of read.all()) uses.keepLatest(entry, index.find(entry.id))
+      index = read
+    } finally {
+      changed = null
+    }
+  }
+
+  /** Reads all of them: at the start, and after each external commit. */
+  const load = () => inSequence(reload)
+
+  const all = () => index.all()
 
   /** @throws the error `notFound` */
   const find = (id: number): E => {
-    const entry = byId.get(id)
+    const entry = index.find(id)
     if (!entry) throw notFound(id)
     return entry
   }
@@ -100,7 +136,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
 
   const findLive = (digest: string | undefined) => {
     const now = clock()
-    const entry = digest === undefined ? undefined : byDigest.get(digest)
+    const entry = digest === undefined ? undefined : index.findByDigest(digest)
     if (digest === undefined || !entry || !isLive(entry, now) || !isCurrentSecret(entry, digest, now)) throw invalid()
     return { entry, now }
   }
@@ -112,15 +148,12 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   const authenticate = (digest: string | undefined, admits = (_entry: E) => true): E => {
     const { entry, now } = findLive(digest)
     if (!admits(entry)) throw invalid()
-    entry.lastUsedAt = now
+    uses.record(entry, now)
     return entry
   }
 
   /** Returns the latest state of a credential. @throws the error `invalid` if it has been revoked or has expired */
   const current = ({ digest }: Pick<Entry, 'digest'>): E => findLive(digest).entry
 
-  /** Saves the uses since the previous call. If this fails, the next call saves them. */
-  const flush = () => flushUses(db, table, () => byId)
-
-  return { cache, evict, load, all, find, commit, authenticate, current, flush }
+  return { cache, evict, load, all, find, commit, authenticate, current, flush: uses.flush }
 }

@@ -1,8 +1,6 @@
 import type { NewToken, Permissions, TokenChanges } from '../../schemas/token.ts'
 import type { Statement } from '../sql/statement.ts'
 
-export const listTokens: Statement = { sql: 'SELECT * FROM _rowhouse_tokens ORDER BY id', params: [] }
-
 const toJson = (value: object | null | undefined) => (value == null ? null : JSON.stringify(value))
 
 const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))

@@ -1,22 +1,22 @@
 import type { Claims } from '../../schemas/role.ts'
-import type {
-  IntegerFormat,
-  IssuedToken,
-  NewToken,
-  Permissions,
-  RateLimit,
-  RotatedToken,
-  Token,
-  TokenChanges
+import {
+  type IntegerFormat,
+  type IssuedToken,
+  integerFormats,
+  type NewToken,
+  type Permissions,
+  type RotatedToken,
+  type Token,
+  type TokenChanges
 } from '../../schemas/token.ts'
+import type { TokensQuery } from '../../schemas/token-list.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
-import { isJsonObject } from '../model/json-object.ts'
 import { foldName } from '../model/names.ts'
-import { type ContainsAddress, createNetworks, isNetwork } from '../model/networks.ts'
+import { isNetwork } from '../model/networks.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
 import { checkClaims } from '../roles/claims.ts'
@@ -25,19 +25,15 @@ import type { RoleService } from '../roles/roles.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
 import { bearerOf } from './bearer.ts'
+import type { PreviousSecret } from './credential-index.ts'
 import { checkExpiry, checkNewExpiry } from './expiry.ts'
 import { invalidToken } from './invalid-token.ts'
-import { createLiveCredentials, type PreviousSecret } from './live-credentials.ts'
-import { createScope } from './permissions.ts'
+import { createLiveCredentials } from './live-credentials.ts'
 import { createSecret, digestOf } from './secrets.ts'
-import {
-  deleteToken,
-  insertToken,
-  listTokens,
-  renameInPermissions,
-  rotateToken,
-  updateToken
-} from './token-statements.ts'
+import { createStoredAccess, NO_PERMISSIONS } from './stored-access.ts'
+import { createStoredLimits, type TokenLimits } from './stored-limits.ts'
+import { pageOf } from './token-pages.ts'
+import { deleteToken, insertToken, renameInPermissions, rotateToken, updateToken } from './token-statements.ts'
 import type { Used } from './uses.ts'
 
 /** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
@@ -53,9 +49,7 @@ export interface LiveToken {
   readonly isActive: boolean
   readonly expiresAt: number | null
   readonly integers: IntegerFormat
-  readonly rateLimit: RateLimit | null
-  /** Networks from which the token is accepted, in CIDR notation. Empty: all. */
-  readonly networks: readonly string[]
+  readonly limits: TokenLimits
   readonly previous: PreviousSecret | null
   /** Newer than the stored value until the next `flush`. */
   readonly lastUsedAt: number | null
@@ -63,9 +57,12 @@ export interface LiveToken {
   readonly updatedAt: number
 }
 
-interface Entry extends Omit<LiveToken, 'lastUsedAt'>, Used {
-  /** null: every address is accepted. */
-  readonly accepts: ContainsAddress | null
+/** A token that may not have been used yet. */
+type StoredToken = Omit<LiveToken, 'scope'>
+
+interface Entry extends Omit<StoredToken, 'lastUsedAt'>, Used {
+  /** null: the scope of the role is created at the first use. Many tokens are never used, and a scope needs 400 bytes. */
+  scope: Scope | null
 }
 
 const SECRET_PREFIX = 'rh_'
@@ -79,73 +76,42 @@ const secretOf = (header: string) => {
 
 const tokenNotFound = (id: number) => new DomainError('TOKEN_NOT_FOUND', `There is no token with id ${id}.`)
 
-/** Returns null for an invalid text, which only another program can have written: the other tokens still load. */
-const readPermissions = (text: string) => {
-  try {
-    const permissions = JSON.parse(text) as Permissions
-    return { permissions, scope: createScope(permissions) }
-  } catch {
-    return null
-  }
-}
-
-/** Returns no claims for text that is not a JSON object, which only another program can have written: then rules open nothing. */
-const readClaims = (text: string): Claims => {
-  try {
-    const claims: unknown = JSON.parse(text)
-    return isJsonObject(claims) ? (claims as Claims) : {}
-  } catch {
-    return {}
-  }
-}
-
-const readRole = ({ role_id, claims }: Row): KeyRole | null =>
-  role_id === null ? null : { id: role_id as number, claims: readClaims(claims as string) }
-
-/** Returns undefined for text that is not JSON, which only another program can have written. */
-const readJson = <T>(text: string | null): T | null | undefined => {
-  try {
-    return text === null ? null : (JSON.parse(text) as T)
-  } catch {
-    return undefined
-  }
-}
+/** The stored text is another object in each row. */
+const toFormat = (text: unknown): IntegerFormat => integerFormats.find((format) => format === text) as IntegerFormat
 
 const readPrevious = ({ previous_digest: digest, previous_until: validUntil }: Row): PreviousSecret | null =>
   digest === null || validUntil === null ? null : { digest: digest as string, validUntil: validUntil as number }
 
-const NO_PERMISSIONS = { tables: [], actions: [] }
-
 /** The boundary function that gives a row its type. The migrations define its columns. */
-const toEntry = (row: Row, scopeOf: KeyRights['scopeOf']): Entry => {
-  const readable = readPermissions(row.permissions as string)
-  const role = readRole(row)
-  const rateLimit = readJson<RateLimit>(row.rate_limit as string | null)
-  const networks = readJson<string[]>(row.networks as string | null)
-  return {
-    id: row.id as number,
-    name: row.name as string,
-    digest: row.digest as string,
-    tokenPrefix: row.token_prefix as string,
-    ...(readable ?? { permissions: NO_PERMISSIONS, scope: createScope(NO_PERMISSIONS) }),
-    ...(role && { scope: scopeOf(role) }),
-    role,
-    // A limit that cannot be read must not open more.
-    isActive: row.is_active === 1 && readable !== null && rateLimit !== undefined && networks !== undefined,
-    expiresAt: row.expires_at as number | null,
-    integers: row.integers as IntegerFormat,
-    rateLimit: rateLimit ?? null,
-    networks: networks ?? [],
-    accepts: networks?.length ? createNetworks(networks) : null,
-    previous: readPrevious(row),
-    lastUsedAt: row.last_used_at as number | null,
-    savedUse: row.last_used_at as number | null,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number
+const createToEntry = () => {
+  const { permissionsOf, roleOf } = createStoredAccess()
+  const limitsOf = createStoredLimits()
+  return (row: Row): Entry => {
+    const { permissions, scope, isValid } = permissionsOf(row)
+    const role = roleOf(row)
+    const limits = limitsOf(row)
+    return {
+      id: row.id as number,
+      name: row.name as string,
+      digest: row.digest as string,
+      tokenPrefix: row.token_prefix as string,
+      permissions,
+      scope: role ? null : scope,
+      role,
+      isActive: row.is_active === 1 && isValid && limits.isValid,
+      expiresAt: row.expires_at as number | null,
+      integers: toFormat(row.integers),
+      limits,
+      previous: readPrevious(row),
+      lastUsedAt: row.last_used_at as number | null,
+      savedUse: row.last_used_at as number | null,
+      createdAt: row.created_at as number,
+      updatedAt: row.updated_at as number
+    }
   }
 }
 
-const toToken = (token: LiveToken, roleName: string | null, now: number): Token => ({
+const toToken = (token: StoredToken, roleName: string | null, now: number): Token => ({
   id: token.id,
   name: token.name,
   token_prefix: token.tokenPrefix,
@@ -153,8 +119,8 @@ const toToken = (token: LiveToken, roleName: string | null, now: number): Token 
   role: roleName,
   claims: token.role?.claims ?? {},
   integers: token.integers,
-  rate_limit: token.rateLimit,
-  networks: [...token.networks],
+  rate_limit: token.limits.rateLimit,
+  networks: [...token.limits.networks],
   previous_valid_until: token.previous && now < token.previous.validUntil ? token.previous.validUntil : null,
   is_active: token.isActive,
   expires_at: token.expiresAt,
@@ -163,7 +129,8 @@ const toToken = (token: LiveToken, roleName: string | null, now: number): Token 
   updated_at: token.updatedAt
 })
 
-const isLive = ({ isActive, expiresAt }: LiveToken, now: number) => isActive && (expiresAt === null || now < expiresAt)
+const isLive = ({ isActive, expiresAt }: StoredToken, now: number) =>
+  isActive && (expiresAt === null || now < expiresAt)
 
 interface TokenServiceOptions {
   readonly db: Database
@@ -218,16 +185,17 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     db,
     clock,
     table: '_rowhouse_tokens',
-    selectAll: listTokens,
-    toEntry: (row) => toEntry(row, scopeOf),
+    toEntry: createToEntry(),
     isLive,
     invalid: invalidToken,
     notFound: tokenNotFound
   })
 
-  const show = (token: LiveToken) => toToken(token, token.role && roles.nameOf(token.role.id), clock())
+  const roleNameOf = ({ role }: Pick<LiveToken, 'role'>) => role && roles.nameOf(role.id)
+  const show = (token: StoredToken) => toToken(token, roleNameOf(token), clock())
 
-  const list = (): Token[] => live.all().map(show)
+  /** Returns a page of the tokens, in the order of their ids. */
+  const list = (query: TokensQuery = {}): Token[] => pageOf(live.all(), query, roleNameOf).map(show)
 
   /** @throws VALIDATION_FAILED */
   const roleIdOf = (name: string): number => {
@@ -239,8 +207,12 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     )
   }
 
-  /** Returns the number of tokens with a role. */
-  const countOf = (roleId: number) => live.all().filter(({ role }) => role?.id === roleId).length
+  /** Returns the number of tokens of each role that has some, by its id. */
+  const countByRole = (): ReadonlyMap<number, number> => {
+    const counts = new Map<number, number>()
+    for (const { role } of live.all()) if (role) counts.set(role.id, (counts.get(role.id) ?? 0) + 1)
+    return counts
+  }
 
   /** @throws TOKEN_NOT_FOUND */
   const read = (id: number): Token => show(live.find(id))
@@ -317,30 +289,44 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     live.evict(token)
   }
 
+  const withScope = (entry: Entry): LiveToken => {
+    entry.scope ??= scopeOf(entry.role as KeyRole)
+    return entry as LiveToken
+  }
+
   /**
    * Returns the token of an Authorization header and records its use. `address`: of the client; empty on the local socket.
    * @throws INVALID_TOKEN, the same for every invalid credential
    */
   const authenticate = (header: string | undefined, address = ''): LiveToken => {
     const secret = header === undefined ? undefined : secretOf(header)
-    const admits = ({ accepts }: Entry) => accepts === null || accepts(address)
-    return live.authenticate(secret === undefined ? undefined : digestOf(secret), admits)
+    const admits = ({ limits }: Entry) => limits.accepts(address)
+    return withScope(live.authenticate(secret === undefined ? undefined : digestOf(secret), admits))
   }
 
-  const toNamingToken = ({ id, name }: LiveToken) => ({ id, name })
+  /** Returns the latest state of a token. @throws INVALID_TOKEN if it has been revoked or has expired */
+  const current = (token: LiveToken): LiveToken => withScope(live.current(token))
+
+  const toNamingToken = ({ id, name }: StoredToken) => ({ id, name })
+
+  const isNamed = (table: string) => {
+    const folded = foldName(table)
+    return (name: string) => foldName(name) === folded
+  }
 
   const names: TokenNames = {
-    naming: (table) =>
-      live
-        .all()
-        .filter(({ permissions }) => permissions.tables.some((name) => foldName(name) === foldName(table)))
-        .map(toNamingToken),
+    naming: (table) => {
+      const isTable = isNamed(table)
+      const found: StoredToken[] = []
+      for (const token of live.all()) if (token.permissions.tables.some(isTable)) found.push(token)
+      return found.map(toNamingToken)
+    },
     rename: (table, name) => renameInPermissions(table, name, clock()),
     apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
   }
 
-  const { load, current, flush } = live
-  return { load, list, countOf, read, issue, change, rotate, revoke, authenticate, current, flush, names }
+  const { load, flush } = live
+  return { load, list, countByRole, read, issue, change, rotate, revoke, authenticate, current, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

@@ -11,6 +11,9 @@ export interface Used {
 
 export type UsesTable = '_rowhouse_tokens' | '_rowhouse_admin_keys'
 
+/** Rows of one unit. It must not delay other writes. */
+export const MAX_USES = 1000
+
 /** One statement for any number of uses keeps the unit short. */
 const saveUses = (table: UsesTable, uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
   sql: `UPDATE ${table} SET last_used_at = max(use.value ->> 1, ifnull(last_used_at, 0))
@@ -18,24 +21,64 @@ const saveUses = (table: UsesTable, uses: readonly (readonly [id: number, usedAt
   params: [JSON.stringify(uses)]
 })
 
-/** Keeps a use that has not been saved yet when the entry is read from the disk. `known`: the entry in memory. */
-export const withLatestUse = <T extends Used>(entry: T, known: Used | undefined): T => {
-  const usedAt = known?.lastUsedAt ?? 0
-  if (usedAt > (entry.lastUsedAt ?? 0)) entry.lastUsedAt = usedAt
-  return entry
+/** Returns the items in lists of at most `MAX_USES`. */
+export const inUnits = <T>(items: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(items.length / MAX_USES) }, (_, n) => items.slice(n * MAX_USES, (n + 1) * MAX_USES))
+
+interface UsesOptions {
+  readonly db: Database
+  readonly table: UsesTable
+  /** Returns the entry in memory, which may be another one after a write. */
+  readonly find: (id: number) => Used | undefined
 }
 
-/**
- * Saves the uses since the previous call. If this fails, the next call saves them. `entries` returns those in memory, which
- * may be others after the write.
- */
-export const flushUses = async (db: Database, table: UsesTable, entries: () => ReadonlyMap<number, Used>) => {
-  const used = [...entries().values()].filter(({ lastUsedAt, savedUse }) => lastUsedAt !== savedUse)
-  if (used.length === 0) return
-  const uses = used.map(({ id, lastUsedAt }) => [id, lastUsedAt as number] as const)
-  await db.write([saveUses(table, uses)], { keepsMemory: true })
-  for (const [id, usedAt] of uses) {
-    const entry = entries().get(id)
-    if (entry) entry.savedUse = usedAt
+const isUnsaved = ({ lastUsedAt, savedUse }: Used) => lastUsedAt !== savedUse
+
+/** Creates the functions that record and save uses. A flush visits only the entries that were used since the last one. */
+export const createUses = ({ db, table, find }: UsesOptions) => {
+  /** Contains the id of each entry with a use that is not saved. */
+  const used = new Set<number>()
+
+  const record = (entry: Used, now: number) => {
+    if (!isUnsaved(entry)) used.add(entry.id)
+    entry.lastUsedAt = now
   }
+
+  /** Keeps a use that has not been saved yet when the entry is read from the disk. `known`: the entry in memory. */
+  const keepLatest = (entry: Used, known: Used | undefined) => {
+    const usedAt = known?.lastUsedAt ?? 0
+    if (usedAt <= (entry.lastUsedAt ?? 0)) return
+    entry.lastUsedAt = usedAt
+    used.add(entry.id)
+  }
+
+  /** Sets the stored time of the last use, which another service may have set. */
+  const setSaved = (entry: Used, usedAt: number | null) => {
+    entry.savedUse = usedAt
+    if ((entry.lastUsedAt ?? 0) <= (usedAt ?? 0)) entry.lastUsedAt = usedAt
+    else used.add(entry.id)
+  }
+
+  const unsaved = (id: number) => {
+    const entry = find(id)
+    return entry && isUnsaved(entry) ? entry : undefined
+  }
+
+  const saveUnit = async (ids: readonly number[]) => {
+    const entries = ids.flatMap((id) => unsaved(id) ?? [])
+    const uses = entries.map(({ id, lastUsedAt }) => [id, lastUsedAt as number] as const)
+    if (uses.length > 0) await db.write([saveUses(table, uses)], { keepsMemory: true })
+    for (const [id, usedAt] of uses) {
+      const entry = find(id)
+      if (entry) entry.savedUse = usedAt
+    }
+    for (const id of ids) if (!unsaved(id)) used.delete(id)
+  }
+
+  /** Saves the uses since the previous call. If this fails, the next call saves them. */
+  const flush = async () => {
+    for (const ids of inUnits([...used])) await saveUnit(ids)
+  }
+
+  return { record, keepLatest, setSaved, flush }
 }

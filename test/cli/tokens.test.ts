@@ -1,4 +1,5 @@
 import t from 'tap'
+import { serviceCaller } from '../../services/model/caller.ts'
 import { asAdmin, bearer, client, dataOf, importTable } from '../helpers.ts'
 import { runCommand, startLocalService } from './command.ts'
 
@@ -33,6 +34,14 @@ t.test('the list shows whether a token can be used', async (t) => {
   dataOf(await admin.put('/admin/tokens/1', { isActive: false }))
   dataOf(await admin.put('/admin/tokens/2', { expiresAt: 1 }))
   t.match((await runCommand(['token', 'list', ...options])).stdout, /inactive {2}inactive[\s\S]*expired {3}expired /)
+})
+
+t.test('the list has all pages', async (t) => {
+  const { app, options } = await startLocalService(t)
+  const permissions = { tables: ['*'], actions: ['read' as const] }
+  await Promise.all(Array.from({ length: 1001 }, () => app.tokens.issue(serviceCaller, { name: 'a', permissions })))
+  const listed = JSON.parse((await runCommand(['token', 'list', ...options, '--json'])).stdout)
+  t.strictSame([listed.length, listed.at(-1).id], [1001, 1001])
 })
 
 t.test('with --json, results are the data of the API, and errors its envelope', async (t) => {

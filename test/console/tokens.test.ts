@@ -343,9 +343,69 @@ if (skip) {
     await expectAccessible(t, page)
   })
 
+  t.test('the page of a token shows its use by day', async (t) => {
+    const { id, token } = await issue('busy')
+    const unused = await openAsAdmin(t, `tokens/${id}`)
+    await unused.getByText('No request used the token in this time.').waitFor()
+    const day = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+    const rows = Array.from({ length: 40 }, (_, n) => [
+      id,
+      day(2 * n + 1),
+      1800 + 400 * Math.round(3 * Math.sin(n)),
+      150 + 7 * n,
+      n
+    ])
+    await app.database.write([
+      {
+        sql: `INSERT INTO _rowhouse_token_uses (token_id, day, requests, refused, failed)
+          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM temp.json_each(?)`,
+        params: [JSON.stringify(rows)]
+      }
+    ])
+    await app.inject({ url: '/data/album', headers: bearer(token) })
+    await app.inject({ url: '/data/artist', headers: bearer(token) })
+    const page = await openAsAdmin(t, `tokens/${id}`)
+    const uses = page.getByRole('table', { name: 'Use in the last 90 days' })
+    await uses.getByRole('row', { name: `${day(0)} 2 1 0` }).waitFor()
+    await uses.getByRole('row', { name: `${day(1)} 1,800 150 0` }).waitFor()
+    t.equal(await uses.getByRole('row').count(), 42, 'only days with use, and the names of the columns')
+    await uses.scrollIntoViewIfNeeded()
+    await photographPage(page, 'token-uses')
+    await expectAccessible(t, page)
+  })
+
+  t.test('the list is searched, and shows more page by page', async (t) => {
+    const many = Array.from({ length: 120 }, (_, n) => issue(`device ${n}`))
+    await Promise.all(many)
+    const page = await openAsAdmin(t, 'tokens')
+    const rows = page.getByRole('table', { name: 'Tokens' }).locator('tbody tr')
+    await rows.nth(99).waitFor()
+    t.equal(await rows.count(), 100)
+    await photographPage(page, 'tokens-many')
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await rows.nth(119).waitFor()
+    t.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0)
+
+    const search = page.getByRole('searchbox', { name: 'Search by name, prefix or role' })
+    await search.fill('DEVICE 11')
+    await page.getByRole('link', { name: 'device 7', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'device 119' }).waitFor()
+    t.equal(await rows.count(), 11)
+    await expectAccessible(t, page)
+    await search.fill('no such token')
+    await page.getByRole('heading', { name: 'No token matches.' }).waitFor()
+    await photographPage(page, 'tokens-none')
+    await expectAccessible(t, page)
+    await page.getByRole('button', { name: 'Show all tokens' }).click()
+    await rows.nth(99).waitFor()
+    t.equal(await search.inputValue(), '')
+  })
+
   t.test('the path of a token that does not exist leads back to the list', async (t) => {
     const page = await openAsAdmin(t, 'tokens/999')
     await page.getByRole('heading', { name: 'There is no such token.' }).waitFor()
     await page.getByRole('link', { name: 'All tokens' }).waitFor()
+    const odd = await openAsAdmin(t, 'tokens/abc')
+    await odd.getByRole('heading', { name: 'There is no such token.' }).waitFor()
   })
 }

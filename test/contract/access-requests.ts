@@ -153,6 +153,7 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   'GET /admin/tokens': get('/admin/tokens'),
   'POST /admin/tokens': () => ({ url: '/admin/tokens', payload: { name: 'new', permissions } }),
   'GET /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
+  'GET /admin/tokens/:id/uses': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}/uses` }),
   'PUT /admin/tokens/:id': async ({ newToken }) => ({
     url: `/admin/tokens/${(await newToken()).id}`,
     payload: { permissions }

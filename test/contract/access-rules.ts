@@ -88,6 +88,7 @@ export const accessRules = {
   'GET /admin/tokens': 'tokens',
   'POST /admin/tokens': 'tokens',
   'GET /admin/tokens/:id': 'tokens',
+  'GET /admin/tokens/:id/uses': 'tokens',
   'PUT /admin/tokens/:id': 'tokens',
   'POST /admin/tokens/:id/rotate': 'tokens',
   'DELETE /admin/tokens/:id': 'tokens',

@@ -119,6 +119,24 @@ t.test('include=access takes the administrators and tokens of the backup, and op
   t.match(dataOf(await again.get('/admin/audit?action=backup.restore')).rows, [{ summary: { includesAccess: true } }])
 })
 
+t.test('uses by day stay with the present tokens, and come with those of the backup', async (t) => {
+  const { app, admin, newBackup, restore } = await start(t)
+  const reader = await asToken(app, admin, { tables: ['*'], actions: ['read'] })
+  const requests = async (by = admin) => {
+    const [today] = dataOf(await by.get('/admin/tokens/1/uses'))
+    return today?.requests
+  }
+  dataOf(await reader.get('/data/notes'))
+  await app.dailyUses.flush()
+  const name = await newBackup()
+  dataOf(await reader.get('/data/notes'))
+  await app.dailyUses.flush()
+  dataOf(await restore(name))
+  t.equal(await requests(), 2)
+  dataOf(await restore(name, '?include=access'))
+  t.equal(await requests(await asAdmin(app)), 1)
+})
+
 t.test('the present roles stay with the present tokens, and the others come with those of the backup', async (t) => {
   const { app, admin, newBackup, restore } = await start(t)
   const create = async (name: string) => {

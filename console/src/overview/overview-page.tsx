@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { tablesQuery } from '../tables/queries.ts'
 import { texts } from '../texts/overview.ts'
-import { tokensQuery } from '../tokens/queries.ts'
+import { firstTokensQuery, MAX_TOKENS } from '../tokens/queries.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty, Page, Problem } from '../ui/page.tsx'
 import styles from './overview.module.css'
@@ -34,7 +34,7 @@ const FirstSteps = () => (
 /** What the service has and does: tables with their sizes, uses of tokens, the state of the service. */
 export const OverviewPage = () => {
   const tables = useQuery(tablesQuery)
-  const tokens = useQuery(tokensQuery)
+  const tokens = useQuery(firstTokensQuery)
   const status = useQuery(statusQuery)
   return (
     <Page title={texts.title}>
@@ -48,6 +48,7 @@ export const OverviewPage = () => {
           <Section title={texts.tokens}>
             {tokens.isError && <Problem error={tokens.error} onRetry={() => tokens.refetch()} />}
             {tokens.data && <TokenUses tokens={tokens.data} />}
+            {tokens.data?.length === MAX_TOKENS && <p className={styles.note}>{texts.firstTokens(MAX_TOKENS)}</p>}
           </Section>
         </div>
         <div className={styles.column}>

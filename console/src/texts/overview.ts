@@ -8,6 +8,7 @@ export const texts = {
   tables: 'Tables',
   notCounted: 'not counted',
   tokens: 'Tokens, by last use',
+  firstTokens: (count: number) => `Of the first ${count.toLocaleString('en')} tokens.`,
   noTokens: 'No token has been issued. A program needs one.',
   newToken: 'New token',
   inactive: 'switched off',

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { components } from '../api/schema.d.ts'
@@ -11,10 +11,60 @@ export type Permissions = components['schemas']['TokenPermissions']
 type NewToken = components['schemas']['TokenCreate']
 type TokenChanges = components['schemas']['TokenUpdate']
 
-export const tokensQuery = queryOptions({
-  queryKey: ['tokens'],
-  queryFn: () => dataOf(api.GET('/admin/tokens'))
+export type TokenUse = components['schemas']['TokenUse']
+
+/** The most tokens that one response has. */
+export const MAX_TOKENS = 1000
+const PAGE_SIZE = 100
+
+const readTokens = (query: { readonly search?: string; readonly after?: number; readonly limit: number }) =>
+  dataOf(api.GET('/admin/tokens', { params: { query } }))
+
+/** The first tokens. */
+export const firstTokensQuery = queryOptions({
+  queryKey: ['tokens', 'first'],
+  queryFn: () => readTokens({ limit: MAX_TOKENS })
 })
+
+/** The tokens of a search in pages. An empty text finds all. */
+export const tokenPagesQuery = (search: string) =>
+  infiniteQueryOptions({
+    queryKey: ['tokens', 'pages', search],
+    queryFn: ({ pageParam }) =>
+      readTokens({
+        limit: PAGE_SIZE,
+        ...(search !== '' && { search }),
+        ...(pageParam !== null && { after: pageParam })
+      }),
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => (page.length === PAGE_SIZE ? (page.at(-1)?.id ?? null) : null),
+    placeholderData: keepPreviousData
+  })
+
+/** Reads all tokens, page by page. */
+export const readAllTokens = async () => {
+  const tokens: Token[] = []
+  let page: readonly Token[]
+  do {
+    const last = tokens.at(-1)
+    page = await readTokens({ limit: MAX_TOKENS, ...(last && { after: last.id }) })
+    tokens.push(...page)
+  } while (page.length === MAX_TOKENS)
+  return tokens
+}
+
+export const tokenQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['tokens', id],
+    queryFn: () => dataOf(api.GET('/admin/tokens/{id}', { params: { path: { id } } }))
+  })
+
+/** The days with use, the latest first. */
+export const tokenUsesQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['tokens', id, 'uses'],
+    queryFn: () => dataOf(api.GET('/admin/tokens/{id}/uses', { params: { path: { id } } }))
+  })
 
 /** Roles show how many tokens they have. */
 const refresh = () => Promise.all(['tokens', 'roles'].map((key) => queryClient.invalidateQueries({ queryKey: [key] })))

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useParams, useSearchParams } from 'wouter'
 import { useHistoryState } from 'wouter/use-browser-location'
+import { ServiceError } from '../api/errors.ts'
 import { texts as common } from '../texts/common.ts'
 import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
@@ -10,10 +11,11 @@ import { LocalTime } from '../ui/time.tsx'
 import { notify } from '../ui/toast.tsx'
 import { emptyDraft, roleOf, toChanges, toDraft, toNewToken } from './draft.ts'
 import { IssuedTokenPage, type ShownToken } from './issued-token-page.tsx'
-import { changeToken, issueToken, type RotatedToken, type Token, tokensQuery } from './queries.ts'
+import { changeToken, issueToken, type RotatedToken, type Token, tokenQuery } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { TokenForm } from './token-form.tsx'
+import { TokenUses } from './token-uses.tsx'
 
 /** `?table=` chooses a table, and `?role=` a role. The secret of the new token is only in the state of this page. */
 const NewTokenPage = () => {
@@ -72,6 +74,7 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
         >
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
+        <TokenUses id={token.id} />
       </Narrow>
       {token.previous_valid_until !== null && (
         <p>
@@ -92,14 +95,17 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
   )
 }
 
+/** Whether the id in the address is that of no token, or not an id. */
+const hasNoToken = (error: unknown) => error instanceof ServiceError && (error.status === 404 || error.status === 400)
+
 const StoredTokenPage = ({ id }: { readonly id: number }) => {
-  const tokens = useQuery(tokensQuery)
-  const token = tokens.data?.find((other) => other.id === id)
-  if (token) return <EditTokenPage key={id} token={token} />
+  const token = useQuery(tokenQuery(id))
+  if (token.data) return <EditTokenPage key={id} token={token.data} />
+  const isMissing = hasNoToken(token.error)
   return (
     <Page title={texts.token}>
-      {tokens.isError && <Problem error={tokens.error} onRetry={() => tokens.refetch()} />}
-      {tokens.isSuccess && (
+      {token.isError && !isMissing && <Problem error={token.error} onRetry={() => token.refetch()} />}
+      {isMissing && (
         <Empty title={texts.notFound}>
           <LinkButton href="/tokens">{texts.toTokens}</LinkButton>
         </Empty>

@@ -18,7 +18,14 @@ const WAIT_MS = 10
 
 /** They stay in each restore: the audit also has what happened after the backup, and the settings belong to this machine. */
 const ALWAYS_KEPT = ['_rowhouse_audit', '_rowhouse_settings']
-const ACCESS = ['_rowhouse_admins', '_rowhouse_sessions', '_rowhouse_roles', '_rowhouse_tokens', '_rowhouse_admin_keys']
+const ACCESS = [
+  '_rowhouse_admins',
+  '_rowhouse_sessions',
+  '_rowhouse_roles',
+  '_rowhouse_tokens',
+  '_rowhouse_token_uses',
+  '_rowhouse_admin_keys'
+]
 
 const open = (file: string, readonly = false) =>
   openConnection({ file, readonly, busyTimeout: BUSY_TIMEOUT_MS, cacheSize: CACHE_SIZE })

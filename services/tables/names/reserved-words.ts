@@ -50,7 +50,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordReferrersEnvelope TableReference
   TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenRateLimit TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
-  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenRotation TokenUpdate
+  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenRotation TokenUpdate TokenUse TokenUseListEnvelope
   AdminKey AdminKeyCreate AdminKeyEnvelope AdminKeyListEnvelope AdminScope IssuedAdminKey IssuedAdminKeyEnvelope`)
 
 /** Generators make a type of each response, too. */

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import type { components } from '../../api/schema.d.ts'
+import { readAllTokens } from '../../tokens/queries.ts'
 import { type Table, tableChanged } from '../queries.ts'
 
 type Schemas = components['schemas']
@@ -22,7 +23,7 @@ export const namingTokensQuery = (name: string) =>
   queryOptions({
     queryKey: ['tokens', 'naming', name],
     queryFn: async () =>
-      (await dataOf(api.GET('/admin/tokens'))).filter(({ permissions }) =>
+      (await readAllTokens()).filter(({ permissions }) =>
         permissions.tables.some((named) => named.toLowerCase() === name.toLowerCase())
       )
   })
