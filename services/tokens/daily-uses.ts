@@ -36,7 +36,7 @@ const toUse = ({ day, requests, refused, failed }: Row): TokenUse => ({
   failed: failed as number
 })
 
-const latestFirst = (one: TokenUse, other: TokenUse) => (one.day < other.day ? 1 : -1)
+const latestFirst = (one: TokenUse, other: TokenUse) => Number(one.day < other.day) - Number(one.day > other.day)
 
 /** Creates the service that counts the requests of each token by day, in UTC. */
 export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly clock: Clock }) => {
