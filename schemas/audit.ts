@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   'token.issue',
   'token.change',
   'token.revoke',
+  'token.view',
   'key.issue',
   'key.revoke',
   'role.create',

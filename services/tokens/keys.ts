@@ -4,9 +4,10 @@ import type { NamedKey, NamedKeys } from './named-keys.ts'
 import type { RequestWindows } from './request-windows.ts'
 import type { createSignedKeys } from './signed-keys.ts'
 import type { LiveToken, TokenService } from './tokens.ts'
+import { type ViewedToken, type Views, viewOf } from './views.ts'
 
 /** What the credential of a request opens. A change replaces the object: after an `await`, call `current` for the latest one. */
-export type LiveKey = LiveToken | NamedKey
+export type LiveKey = LiveToken | ViewedToken | NamedKey
 
 /** What a request without a credential opens. */
 export interface PublicAccess {
@@ -17,6 +18,7 @@ export interface PublicAccess {
 
 interface KeysOptions {
   readonly tokens: Pick<TokenService, 'authenticate' | 'current'>
+  readonly views: Pick<Views, 'authenticate' | 'current'>
   readonly namedKeys: NamedKeys
   readonly windows: RequestWindows
   /** null: a JWT is an invalid token. */
@@ -42,8 +44,10 @@ const jwtOf = (header: string | undefined) => {
 
 const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
-/** Creates the service that finds the key of a request: an issued token, a JWT, or the public key. */
-export const createKeyService = ({ tokens, namedKeys, windows, signedKey, publicAccess }: KeysOptions) => {
+const isView = (key: LiveKey): key is ViewedToken => 'isView' in key
+
+/** Creates the service that finds the key of a request: an issued token, a view of one, a JWT, or the public key. */
+export const createKeyService = ({ tokens, views, namedKeys, windows, signedKey, publicAccess }: KeysOptions) => {
   let publicKey: NamedKey | null = null
 
   const authenticatePublic = ({ roleName, requests }: PublicAccess, address: string) => {
@@ -54,15 +58,20 @@ export const createKeyService = ({ tokens, namedKeys, windows, signedKey, public
     return publicKey
   }
 
-  /** Returns a promise only for a JWT that is not cached. @throws INVALID_TOKEN, TOO_MANY_REQUESTS, KEYS_UNAVAILABLE */
+  /** Returns a promise for a view, and for a JWT that is not cached. @throws INVALID_TOKEN, TOO_MANY_REQUESTS, KEYS_UNAVAILABLE */
   const authenticate = ({ header, address }: Credential): LiveKey | Promise<LiveKey> => {
     if (header === undefined && publicAccess) return authenticatePublic(publicAccess, address)
+    const view = viewOf(header)
+    if (view !== undefined) return views.authenticate(view)
     const jwt = signedKey && jwtOf(header)
     return jwt ? signedKey(jwt) : tokens.authenticate(header)
   }
 
   /** Returns the latest state of a key. @throws INVALID_TOKEN if it has been revoked or has expired */
-  const current = (key: LiveKey): LiveKey => (isNamed(key) ? namedKeys.current(key) : tokens.current(key))
+  const current = (key: LiveKey): LiveKey => {
+    if (isNamed(key)) return namedKeys.current(key)
+    return isView(key) ? views.current(key) : tokens.current(key)
+  }
 
   return { authenticate, current }
 }

@@ -96,8 +96,15 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   /** Returns the latest state of a credential. @throws the error `invalid` if it has been revoked or has expired */
   const current = ({ digest }: Pick<Entry, 'digest'>): E => findLive(digest).entry
 
+  /** Returns the latest state of the credential with an id. @throws the error `invalid`, as `current` does */
+  const currentById = (id: number): E => {
+    const entry = byId.get(id)
+    if (!entry || !isLive(entry, clock())) throw invalid()
+    return entry
+  }
+
   /** Saves the uses since the previous call. If this fails, the next call saves them. */
   const flush = () => flushUses(db, table, () => byId)
 
-  return { cache, evict, load, all, find, commit, authenticate, current, flush }
+  return { cache, evict, load, all, find, commit, authenticate, current, currentById, flush }
 }

@@ -257,8 +257,8 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
   }
 
-  const { load, current, flush } = live
-  return { load, list, countOf, read, issue, change, revoke, authenticate, current, flush, names }
+  const { load, find, current, currentById, flush } = live
+  return { load, list, countOf, read, find, issue, change, revoke, authenticate, current, currentById, flush, names }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

@@ -21,7 +21,12 @@ const groups: readonly ActionGroup[] = [
   {
     label: 'Tokens',
     all: { action: 'token', name: 'Tokens: all' },
-    actions: { 'token.issue': 'Token created', 'token.change': 'Token changed', 'token.revoke': 'Token revoked' }
+    actions: {
+      'token.issue': 'Token created',
+      'token.change': 'Token changed',
+      'token.revoke': 'Token revoked',
+      'token.view': 'Seen as a token'
+    }
   },
   {
     label: 'Roles',
