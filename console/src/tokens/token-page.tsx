@@ -3,11 +3,13 @@ import { useState } from 'react'
 import { useLocation, useParams, useSearchParams } from 'wouter'
 import { useHistoryState } from 'wouter/use-browser-location'
 import { texts as common } from '../texts/common.ts'
+import { texts as viewTexts } from '../texts/token-view.ts'
 import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Empty, Narrow, Page, Problem } from '../ui/page.tsx'
 import { notify } from '../ui/toast.tsx'
 import { emptyDraft, roleOf, toChanges, toDraft, toNewToken } from './draft.ts'
+import { ExplainBox } from './explain-box.tsx'
 import { IssuedTokenPage, type ShownToken } from './issued-token-page.tsx'
 import { changeToken, issueToken, type Token, tokensQuery } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
@@ -42,7 +44,12 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
     <Page
       title={token.name}
       sub={<code>{token.token_prefix}</code>}
-      actions={<Button onClick={() => setRevoking(true)}>{texts.revoke} …</Button>}
+      actions={
+        <>
+          <LinkButton href={`/tokens/${token.id}/view`}>{viewTexts.view}</LinkButton>
+          <Button onClick={() => setRevoking(true)}>{texts.revoke} …</Button>
+        </>
+      }
     >
       <Narrow>
         <TokenForm
@@ -56,6 +63,7 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
         >
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
+        <ExplainBox id={token.id} />
       </Narrow>
       {isRevoking && (
         <RevokeDialog token={token} leave={() => navigate('/tokens')} onClose={() => setRevoking(false)} />
