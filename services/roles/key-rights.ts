@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Grant } from '../../schemas/role.ts'
+import type { Claims, Grant } from '../../schemas/role.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
@@ -23,6 +23,8 @@ type Compiled = Limits | ClosedGrant
 export interface Decision {
   readonly role: LiveRole
   readonly grant: Grant
+  /** Those of the key. */
+  readonly claims: Claims
   /** Why the grant opens nothing; null if it opens something. */
   readonly closed: ClosedGrant | null
 }
@@ -53,11 +55,17 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return ofTable
   }
 
+  const grantFor = ({ id }: KeyRole, action: TableAction, table: RegisteredTable) => {
+    const role = findRole(id)
+    const grant = role?.index.find(action, table.name, table.structure.isView)
+    return role && grant && { role, grant }
+  }
+
   /** Returns the compiled grant for an action on a table; undefined if the role has none. */
   const compiledFor = (key: KeyRole, action: TableAction, table: RegisteredTable): Compiled | undefined => {
-    const role = findRole(key.id)
-    const grant = role?.index.find(action, table.name, table.structure.isView)
-    if (!role || !grant) return undefined
+    const found = grantFor(key, action, table)
+    if (!found) return undefined
+    const { role, grant } = found
     const cache = cacheOf(key, table)
     const known = cache.get(grant)
     if (known && isCurrent(known)) return known
@@ -81,11 +89,10 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
 
   /** Returns the grant that decides about an action on a table; undefined if the role has none. */
   const decisionOf = (key: KeyRole, action: TableAction, table: RegisteredTable): Decision | undefined => {
-    const role = findRole(key.id)
-    const grant = role?.index.find(action, table.name, table.structure.isView)
-    if (!role || !grant) return undefined
+    const found = grantFor(key, action, table)
+    if (!found) return undefined
     const compiled = compiledFor(key, action, table)
-    return { role, grant, closed: compiled instanceof ClosedGrant ? compiled : null }
+    return { ...found, claims: key.claims, closed: compiled instanceof ClosedGrant ? compiled : null }
   }
 
   return { limitsOf, scopeOf, closedBy, decisionOf }

@@ -12,11 +12,11 @@ import { recordsInWords, valueInWords } from '../roles/rule-words.ts'
 import { tableUnusable } from '../tables/failures.ts'
 import { openToTokens } from '../tables/token-access.ts'
 import { authorize } from './authorize.ts'
-import type { LiveToken, TokenService } from './tokens.ts'
+import type { LiveToken } from './tokens.ts'
 
 interface ExplainOptions {
   readonly clock: Clock
-  readonly tokens: Pick<TokenService, 'find'>
+  readonly tokens: { readonly find: (id: number) => LiveToken }
   /** Returns the registered table of a name in a path. */
   readonly findTable: (name: string) => Registration | undefined
   readonly decisionOf: KeyRights['decisionOf']
@@ -74,18 +74,13 @@ const describeGrant = (decision: Decision) => ({
   actions: [...decision.grant.actions]
 })
 
-const recordsOf = ({ token, decision }: Question, access: Access | null) => {
-  if (decision) return recordsInWords(decision.grant.rows, token.role?.claims ?? {})
+const recordsOf = (decision: Decision | undefined, access: Access | null) => {
+  if (decision) return recordsInWords(decision.grant.rows, decision.claims)
   return access ? 'All records.' : 'No records.'
 }
 
-const presetsOf = ({ token, action, decision }: Question) =>
-  action === 'create'
-    ? Object.entries(decision?.grant.presets ?? {}).map(([field, value]) => ({
-        field,
-        value: valueInWords(value, token.role?.claims ?? {})
-      }))
-    : []
+const presetsOf = ({ grant: { presets = {} }, claims }: Decision) =>
+  Object.entries(presets).map(([field, value]) => ({ field, value: valueInWords(value, claims) }))
 
 const namesOf = (columns: Iterable<{ readonly name: string }>) => [...columns].map(({ name }) => name)
 
@@ -142,10 +137,10 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
       allowed: access !== null && invalidity === undefined,
       reason: invalidity ?? reason,
       ...(decision && { grant: describeGrant(decision) }),
-      rows: recordsOf(question, access),
+      rows: recordsOf(decision, access),
       readable: access ? [...access.columns.keys()] : [],
       writable: access && CHANGING.includes(action) ? namesOf(access.writable) : [],
-      presets: presetsOf(question),
+      presets: decision && action === 'create' ? presetsOf(decision) : [],
       ...(key !== undefined && (await recordOf(caller, question, access, key)))
     }
   }
