@@ -9,7 +9,6 @@ import type { AccessOf } from '../records/access/access-of.ts'
 import type { Read } from '../records/read/read.ts'
 import type { Decision, KeyRights } from '../roles/key-rights.ts'
 import { recordsInWords, valueInWords } from '../roles/rule-words.ts'
-import { tableUnusable } from '../tables/failures.ts'
 import { openToTokens } from '../tables/token-access.ts'
 import { authorize } from './authorize.ts'
 import type { LiveToken } from './tokens.ts'
@@ -44,8 +43,6 @@ const CHANGING: readonly TableAction[] = ['create', 'update']
 /** Returns the access to the table as a request of the token gets it. @throws the error that it gets */
 const openTable = ({ token, table, action }: Question, caller: Caller, accessOf: AccessOf): Access => {
   authorize(token, action, table.name)
-  if (table.structure === null) throw tableUnusable(table.name)
-  if (!table.isPublished) throw tableNotFound(table.name, 'Tokens cannot use it.')
   return accessOf(caller, openToTokens(table, table.name, { isWrite: action !== 'read', reachable: () => [] }), [
     action
   ])

@@ -41,7 +41,7 @@ t.test('a record that cannot be read is no record that is missing', async (t) =>
 })
 
 t.test('tables that cannot be read are named, without their records', async (t) => {
-  const unusable = { name: 'cats', structure: null, isPublished: false } as unknown as Registration
+  const unusable = { name: 'cats', structure: null, isPublished: false, wasPublished: true } as unknown as Registration
   const outdated = { ...table, isOutdated: true } as unknown as RegisteredTable
   const refuse = () => {
     throw new DomainError('STRUCTURE_CHANGED', 'It has changed.')
