@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { Cron } from 'croner'
+import { isNetwork } from './schemas/networks.ts'
 import {
   ADMIN_NAME_PATTERN,
   CLAIM_POINTERS_PATTERN,
@@ -13,7 +14,6 @@ import {
 import { violationPhrase } from './schemas/phrases.ts'
 import { type LogLevel, type SettingName, settingRules } from './schemas/settings.ts'
 import { countTypos } from './schemas/similar-names.ts'
-import { isNetwork } from './services/model/networks.ts'
 
 /** Bytes. A V8 string has at most 2^29 - 24 characters. */
 const MAX_BODY_LIMIT = 500 * 2 ** 20

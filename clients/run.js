@@ -18,7 +18,9 @@ const isInCi = process.env.CI === 'true'
 const print = (line) => process.stdout.write(`${line}\n`)
 
 const download = async (service, { path, headers }, version, file) => {
-  const response = await fetch(`${service.address}${path}?openapi=${version}`, { headers: headers(service) })
+  const url = new URL(path, service.address)
+  url.searchParams.set('openapi', version)
+  const response = await fetch(url, { headers: headers(service) })
   if (!response.ok) throw new Error(`GET ${path} returned ${response.status}.`)
   writeFileSync(file, JSON.stringify(await response.json(), null, 2))
 }

@@ -18,7 +18,7 @@ const readAddress = async (child) => {
   throw new Error('The service did not start.')
 }
 
-/** Returns a function that sends a request as the administrator, and returns the data of the response. */
+/** Returns the session of the administrator: its cookie, and a function that sends a request and returns the data of the response. */
 const logIn = async (address) => {
   const send = async (cookie, method, path, body) => {
     const headers = { 'content-type': 'application/json', cookie }
@@ -33,19 +33,22 @@ const logIn = async (address) => {
   }
   const login = await send('', 'POST', '/auth/login', { name: 'admin', password: PASSWORD })
   const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0]
-  return async (...request) => (await (await send(cookie, ...request)).json()).data
+  return { cookie, send: async (...request) => (await (await send(cookie, ...request)).json()).data }
 }
 
-/** Imports all tables. Returns the tokens by name. */
+/** `access`: the permissions, or the role and the claims. */
+const newToken = (name, access) => ('role' in access ? { name, ...access } : { name, permissions: access })
+
+/** Imports all tables. Returns the tokens by name, and the cookie of the administrator. */
 const setUp = async (address, { prepare, tokens }) => {
-  const send = await logIn(address)
+  const { cookie, send } = await logIn(address)
   await send('POST', '/admin/tables/import', { names: ['*'] })
   await prepare?.(send)
   const names = (await send('GET', '/admin/tables')).map(({ name }) => name)
   const secrets = {}
-  for (const [name, permissions] of Object.entries(tokens(names)))
-    secrets[name] = (await send('POST', '/admin/tokens', { name, permissions })).token
-  return secrets
+  for (const [name, access] of Object.entries(tokens(names)))
+    secrets[name] = (await send('POST', '/admin/tokens', newToken(name, access))).token
+  return { tokens: secrets, cookie }
 }
 
 /** Starts a service on a free port of the loopback interface. `content` creates its database and lists its tokens. */
@@ -73,7 +76,7 @@ export const startService = async (content) => {
   try {
     const address = await readAddress(child)
     child.stdout.resume()
-    return { address, tokens: await setUp(address, content), stop }
+    return { address, ...(await setUp(address, content)), stop }
   } catch (error) {
     await stop()
     throw error

@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   'token.change',
   'token.rotate',
   'token.revoke',
+  'token.view',
   'key.issue',
   'key.revoke',
   'role.create',

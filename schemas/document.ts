@@ -21,6 +21,14 @@ export const TablesDocumentQuerySchema = Type.Object(
         description: 'Names of tables, separated by commas. Without it, the document describes all tables.',
         examples: ['products,orders']
       })
+    ),
+    role: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Name of a role, instead of `tables`. The document is that of its tokens, as GET /data/_openapi.json returns it for a token that has all claims. An admin key then also needs the scope `roles`.',
+        examples: ['customer']
+      })
     )
   },
   strict

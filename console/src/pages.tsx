@@ -21,8 +21,11 @@ const RecordsPage = named(() => import('./records/records-page.tsx'), 'RecordsPa
 const ApiPage = named(() => import('./api-page/api-page.tsx'), 'ApiPage')
 const TokensPage = named(() => import('./tokens/tokens-page.tsx'), 'TokensPage')
 const TokenPage = named(() => import('./tokens/token-page.tsx'), 'TokenPage')
+const ViewPage = named(() => import('./tokens/view/view-page.tsx'), 'ViewPage')
 const RolesPage = named(() => import('./roles/roles-page.tsx'), 'RolesPage')
 const RolePage = named(() => import('./roles/role-page.tsx'), 'RolePage')
+const AdminKeysPage = named(() => import('./admin-keys/admin-keys-page.tsx'), 'AdminKeysPage')
+const NewAdminKeyPage = named(() => import('./admin-keys/new-admin-key-page.tsx'), 'NewAdminKeyPage')
 const AdminsPage = named(() => import('./admins/admins-page.tsx'), 'AdminsPage')
 const BackupsPage = named(() => import('./backups/backups-page.tsx'), 'BackupsPage')
 const AuditPage = named(() => import('./audit/audit-page.tsx'), 'AuditPage')
@@ -52,8 +55,11 @@ const PageOfPath = () => (
     <Route path="/tables/:id/api" component={ApiPage} />
     <Route path="/tokens" component={TokensPage} />
     <Route path="/tokens/:id" component={TokenPage} />
+    <Route path="/tokens/:id/view" component={ViewPage} />
     <Route path="/roles" component={RolesPage} />
     <Route path="/roles/:id" component={RolePage} />
+    <Route path="/keys" component={AdminKeysPage} />
+    <Route path="/keys/new" component={NewAdminKeyPage} />
     <Route path="/admins" component={AdminsPage} />
     <Route path="/backups" component={BackupsPage} />
     <Route path="/audit" component={AuditPage} />

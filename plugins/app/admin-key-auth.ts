@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that an admin key needs. Absent: no admin key can use the route. */
     scope?: AdminScope
+    /** Returns the scopes that an admin key needs besides `scope`. Called before the query is validated. */
+    furtherScopes?: (request: FastifyRequest) => readonly AdminScope[]
   }
   interface FastifyInstance {
     /**
@@ -34,9 +36,10 @@ const ADMIN_KEY: unique symbol = Symbol('admin key')
 
 /** Returns the scopes that a request needs; undefined if no key can make it. */
 const scopesOf = (request: FastifyRequest): readonly AdminScope[] | undefined => {
-  const { scope, furtherActions } = request.routeOptions.config
+  const { scope, furtherActions, furtherScopes } = request.routeOptions.config
   if (scope === undefined) return undefined
-  return furtherActions?.(request).includes('read') ? [scope, 'records:read'] : [scope]
+  const further = furtherScopes?.(request) ?? []
+  return furtherActions?.(request).includes('read') ? [scope, ...further, 'records:read'] : [scope, ...further]
 }
 
 /** Must be registered after the sessions, whose hooks it replaces for requests with an admin key. */

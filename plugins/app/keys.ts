@@ -5,6 +5,7 @@ import { createKeyService } from '../../services/tokens/keys.ts'
 import { createNamedKeys, type OnInvalidKey } from '../../services/tokens/named-keys.ts'
 import { createSignedKeys } from '../../services/tokens/signed-keys.ts'
 import type { TokenService } from '../../services/tokens/tokens.ts'
+import type { Views } from '../../services/tokens/views.ts'
 
 /** Reasons that are logged until the next start. */
 const MAX_REASONS = 100
@@ -27,7 +28,7 @@ type Rights = Pick<Parameters<typeof createNamedKeys>[0], 'roles' | 'scopeOf'>
 /** Creates the service of keys, from the settings of JWTs and of public access. */
 export const createKeys = (
   fastify: FastifyInstance,
-  { tokens, ...rights }: Rights & { readonly tokens: TokenService }
+  { tokens, views, ...rights }: Rights & { readonly tokens: TokenService; readonly views: Views }
 ) => {
   const { config, clock } = fastify
   const onInvalid = logInvalidKeys(fastify)
@@ -37,6 +38,7 @@ export const createKeys = (
   const { PUBLIC_ROLE: roleName, PUBLIC_REQUESTS: requests } = config
   return createKeyService({
     tokens,
+    views,
     namedKeys,
     clock,
     signedKey: verify && createSignedKeys({ verify, keys: namedKeys }),

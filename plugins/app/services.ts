@@ -33,8 +33,10 @@ import { createTableRegistry } from '../../services/tables/registry/registry.ts'
 import { createTableService, type TableService } from '../../services/tables/tables.ts'
 import { type AdminKeyService, createAdminKeyService } from '../../services/tokens/admin-keys.ts'
 import { createDailyUses, type DailyUses } from '../../services/tokens/daily-uses.ts'
+import { createExplain, type Explain } from '../../services/tokens/explain.ts'
 import type { KeyService } from '../../services/tokens/keys.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
+import { createViews, type Views } from '../../services/tokens/views.ts'
 import { createKeys } from './keys.ts'
 import { createSlowScans } from './slow-scans.ts'
 
@@ -54,6 +56,8 @@ declare module 'fastify' {
     keyRights: KeyRights
     tokens: TokenService
     dailyUses: DailyUses
+    explain: Explain
+    views: Views
     adminKeys: AdminKeyService
     keys: KeyService
     storedSettings: StoredSettings
@@ -169,7 +173,9 @@ export default fp<ServicesOptions>(
     const keyRights = createKeyRights({ findRole: roles.find, findTable, onClosed: logClosedGrant(fastify) })
     const tokens = createTokenService({ db, clock, roles, scopeOf: keyRights.scopeOf })
     fastify.decorate('keyRights', keyRights)
-    fastify.decorate('keys', createKeys(fastify, { tokens, roles, scopeOf: keyRights.scopeOf }))
+    const views = createViews({ db, clock, tokens, secret: readSecret(config) })
+    fastify.decorate('views', views)
+    fastify.decorate('keys', createKeys(fastify, { tokens, views, roles, scopeOf: keyRights.scopeOf }))
     fastify.decorate('tokens', tokens)
     fastify.decorate('dailyUses', createDailyUses({ db, clock }))
     const adminKeys = createAdminKeyService({ db, clock })
@@ -193,6 +199,8 @@ export default fp<ServicesOptions>(
     const reading = { scan, cursors, readableBy, maxPageSize, allTables: registry.all }
     const records = createRecordService({ db, clock, totals, ...reading, ...facts })
     fastify.decorate('records', records)
+    const explaining = { findTable: tables.findByPath, decisionOf: keyRights.decisionOf, read: records.read }
+    fastify.decorate('explain', createExplain({ clock, tokens, accessOf, ...explaining }))
     fastify.decorate('readableBy', readableBy)
     fastify.decorate('exports', createExportService({ db, auditRead, search, scan, readableBy, maxPageSize }))
     const onFailure = (error: unknown) =>

@@ -6,8 +6,8 @@ import type { Caller, KeyRole } from '../../services/model/caller.ts'
 import { DomainError, disconnected } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { assertSameRecords, openToTokens, reachableTables } from '../../services/tables/token-access.ts'
-import { authorize } from '../../services/tokens/authorize.ts'
-import { isNamed, type LiveKey } from '../../services/tokens/keys.ts'
+import { authorize, refuseView } from '../../services/tokens/authorize.ts'
+import { isToken, type LiveKey } from '../../services/tokens/keys.ts'
 import { type Quota, tooManyRequests } from '../../services/tokens/request-windows.ts'
 import { CALLER } from '../http/caller.ts'
 import { type SaveUsesOptions, saveUses } from './save-uses.ts'
@@ -144,13 +144,13 @@ export default fp<SaveUsesOptions>(
       const { request } = reply
       request[TOKEN] = key
       request[CALLER] = callerOf(request)
-      if (!isNamed(key)) dailyUses.countRequest(key.id)
+      if (isToken(key)) dailyUses.countRequest(key.id)
       count(reply)
     }
 
     fastify.addHook('onResponse', (request, { statusCode }, done) => {
       const key = request[TOKEN]
-      if (key && !isNamed(key)) dailyUses.countStatus(key.id, statusCode)
+      if (key && isToken(key)) dailyUses.countStatus(key.id, statusCode)
       done()
     })
 
@@ -223,6 +223,11 @@ export default fp<SaveUsesOptions>(
       assertSameRecords(before, now)
     }
 
+    const refuseViews: onRequestHookHandler = ({ token }, _reply, done) => {
+      refuseView(token)
+      done()
+    }
+
     /** Runs before the body is read, so that no body is read for a token without the right. */
     const authorizeEarly =
       (actions: RouteActions): onRequestHookHandler =>
@@ -244,6 +249,8 @@ export default fp<SaveUsesOptions>(
     fastify.decorate('requireAction', (route) => {
       const { action, furtherActions = noActions } = route.config ?? {}
       if (action === undefined) throw new Error(`${route.method} ${route.url} must declare config.action.`)
+      // A route without an action checks its rights itself. A view needs none of those that change something.
+      if (action === 'none' && !isSafe(route)) route.onRequest = [refuseViews, route.onRequest ?? []].flat()
       if (action === 'none') return
       const actions = { action, furtherActions }
       route.preHandler = [authorizeRequest(actions), route.preHandler ?? []].flat()

@@ -15,7 +15,9 @@ import {
   type GenericDocument,
   type TypedText
 } from '../../services/documents/typed-document.ts'
+import type { Scope } from '../../services/model/scope.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
+import type { LiveRole } from '../../services/roles/roles.ts'
 import type { LiveKey } from '../../services/tokens/keys.ts'
 import type { TaggedJson } from '../http/etag.ts'
 
@@ -24,6 +26,10 @@ type Version = NonNullable<DocumentQuery['openapi']>
 export interface TypedDocuments {
   /** Returns the document of the operations that a token may use: see `GET /data/_openapi.json`. */
   forToken(token: LiveKey, tables: readonly RegisteredTable[], version: Version): Promise<TaggedJson>
+  /**
+   * Returns the document that tokens of a role get. `scope`: what the role opens for a token whose claims fit.
+   */
+  forRole(role: LiveRole, scope: Scope, tables: readonly RegisteredTable[], version: Version): Promise<TaggedJson>
   /**
    * Returns the document of the records of these tables: see `GET /admin/openapi.json`. It names the foreign keys to
    * `registered` tables.
@@ -106,6 +112,13 @@ export default fp(
         const role = token.role && fastify.roles.find(token.role.id)
         return cached(key, version, [token, ...(role ? [role] : []), ...tables], (convert) =>
           dataDocument()(contentForToken(token, tables, pathNameOf), convert)
+        )
+      },
+      forRole: (role, scope, tables, version) => {
+        const { pathNameOf } = fastify.tables
+        const key = `role ${role.id} ${tables.map(pathNameOf).join('/')}`
+        return cached(key, version, [role, ...tables], (convert) =>
+          dataDocument()(contentForToken({ name: role.name, scope, integers: 'auto' }, tables, pathNameOf), convert)
         )
       },
       forAdministrator: (tables, registered, version) => {

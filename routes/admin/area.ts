@@ -16,6 +16,7 @@ import settings from './settings.ts'
 import status from './status.ts'
 import tableFiles from './table-files.ts'
 import tables from './tables.ts'
+import tokenViews from './token-views.ts'
 import tokens from './tokens.ts'
 
 /** The routes for administrators and their keys. The hooks apply to all of them. */
@@ -39,6 +40,7 @@ const adminArea: FastifyPluginAsyncTypebox = async (fastify) => {
   await fastify.register(importLog, { prefix: '/imports' })
   await fastify.register(batch, { prefix: '/batch' })
   await fastify.register(tokens, { prefix: '/tokens' })
+  await fastify.register(tokenViews, { prefix: '/tokens' })
   await fastify.register(roles, { prefix: '/roles' })
   await fastify.register(adminKeys, { prefix: '/keys' })
   await fastify.register(backupUploads, { prefix: '/backups' })

@@ -73,11 +73,14 @@ const asAdministrator = (table: RegisteredTable, targets: Targets): TypedTable =
   }
 }
 
+/** What the document of a token depends on. */
+export type DocumentedKey = Pick<LiveKey, 'name' | 'scope' | 'integers'>
+
 const asToken = (
   table: RegisteredTable,
   pathName: string,
   targets: Targets,
-  { scope, integers }: LiveKey
+  { scope, integers }: DocumentedKey
 ): TypedTable => {
   const { columns, creatable, updatable } = scope.fieldsOf(table)
   const canWrite = (action: 'create' | 'update' | 'delete') => table.isEditable && scope.allows(action, table.name)
@@ -100,7 +103,7 @@ const canChange = ({ canCreate, canUpdate, canDelete }: TypedTable) => canCreate
 
 /** Returns the content of the document of a token: its tables, with the actions that the token has on each. */
 export const contentForToken = (
-  token: LiveKey,
+  token: DocumentedKey,
   tables: readonly RegisteredTable[],
   pathNameOf: PathNameOf
 ): DocumentContent => {

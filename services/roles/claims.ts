@@ -17,7 +17,8 @@ export const checkClaims = (claims: Readonly<Record<string, unknown>>) => {
   throw invalid([{ path: `/claims${pointer(name)}`, code: 'type', message }], 'Send a larger integer as text.')
 }
 
-const claimName = (value: unknown): string | undefined => {
+/** Returns the name of the claim for which a value of a rule stands; undefined if it stands for itself. */
+export const claimName = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const entries = Object.entries(value)
   const [name, claim] = entries[0] ?? []
@@ -42,7 +43,7 @@ export const withClaims = (
 }
 
 /** Whether the value, or one of a list, stands for a claim. */
-export const hasReference = (value: unknown): boolean =>
+const hasReference = (value: unknown): boolean =>
   claimName(value) !== undefined || (Array.isArray(value) && value.some((item) => claimName(item) !== undefined))
 
 /** Returns the rule with `isNull` instead of each condition that compares a claim, so that its field is still checked. */

@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import type { Grant } from '../../schemas/role.ts'
+import type { Claims, Grant } from '../../schemas/role.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
-import type { Scope } from '../model/scope.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
-import type { VisibleFields } from '../model/visible-fields.ts'
-import { type Limits, type LimitsOf, openLimited } from '../records/access/opened.ts'
+import type { Limits, LimitsOf } from '../records/access/opened.ts'
 import { ClosedGrant, compileGrant } from './limits.ts'
+import { ACTIONS, createScopeOf } from './role-scope.ts'
 import type { LiveRole } from './roles.ts'
 
 interface KeyRightsOptions {
@@ -20,7 +19,15 @@ interface KeyRightsOptions {
 /** A compiled grant, or why it opens nothing. */
 type Compiled = Limits | ClosedGrant
 
-const ACTIONS: readonly TableAction[] = ['read', 'create', 'update', 'delete', 'schema']
+/** The grant that decides about an action on a table. */
+export interface Decision {
+  readonly role: LiveRole
+  readonly grant: Grant
+  /** Those of the key. */
+  readonly claims: Claims
+  /** Why the grant opens nothing; null if it opens something. */
+  readonly closed: ClosedGrant | null
+}
 
 /** Tokens whose compiled grants are cached. */
 const MAX_TOKENS = 2000
@@ -48,11 +55,17 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return ofTable
   }
 
+  const grantFor = ({ id }: KeyRole, action: TableAction, table: RegisteredTable) => {
+    const role = findRole(id)
+    const grant = role?.index.find(action, table.name, table.structure.isView)
+    return role && grant && { role, grant }
+  }
+
   /** Returns the compiled grant for an action on a table; undefined if the role has none. */
   const compiledFor = (key: KeyRole, action: TableAction, table: RegisteredTable): Compiled | undefined => {
-    const role = findRole(key.id)
-    const grant = role?.index.find(action, table.name, table.structure.isView)
-    if (!role || !grant) return undefined
+    const found = grantFor(key, action, table)
+    if (!found) return undefined
+    const { role, grant } = found
     const cache = cacheOf(key, table)
     const known = cache.get(grant)
     if (known && isCurrent(known)) return known
@@ -68,43 +81,21 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return found === undefined || found instanceof ClosedGrant ? null : found
   }
 
-  const allows = (key: KeyRole, action: TableAction, name: string): boolean => {
-    const table = findTable(name)
-    if (table?.structure && table.isPublished && !table.isOutdated) return limitsOf(key, action, table) !== null
-    // A table that a token cannot know is as one that does not exist, which has no fields to check.
-    return findRole(key.id)?.index.find(action, name, false) !== undefined
-  }
-
-  const fieldsOf = (key: KeyRole, table: RegisteredTable): VisibleFields => {
-    const reading = limitsOf(key, 'read', table)
-    const open = (action: TableAction) => {
-      const limits = limitsOf(key, action, table)
-      return limits && openLimited(table, [limits], reading)
-    }
-    const [created, updated] = [open('create'), open('update')]
-    const shown = open('read') ?? created ?? updated ?? open('schema') ?? open('delete')
-    return {
-      columns: shown?.visible ?? [],
-      creatable: created?.writable ?? [],
-      updatable: updated?.writable ?? [],
-      presets: created?.presets.map(([column]) => column) ?? [],
-      hasRule: shown?.rowRule != null
-    }
-  }
-
-  /** Returns what the role opens for the token. */
-  const scopeOf = (key: KeyRole): Scope => ({
-    reaches: (table) => ACTIONS.some((action) => allows(key, action, table)),
-    grants: (action) => findRole(key.id)?.index.grants(action) ?? false,
-    allows: (action, table) => allows(key, action, table),
-    fieldsOf: (table) => fieldsOf(key, table)
-  })
+  const scopeOf = createScopeOf({ findRole, findTable, limitsOf })
 
   /** Returns why a grant of the role opens nothing in the table. undefined: each opens something, or the role has none. */
   const closedBy = (key: KeyRole, table: RegisteredTable): ClosedGrant | undefined =>
     ACTIONS.map((action) => compiledFor(key, action, table)).find((found) => found instanceof ClosedGrant)
 
-  return { limitsOf, scopeOf, closedBy }
+  /** Returns the grant that decides about an action on a table; undefined if the role has none. */
+  const decisionOf = (key: KeyRole, action: TableAction, table: RegisteredTable): Decision | undefined => {
+    const found = grantFor(key, action, table)
+    if (!found) return undefined
+    const compiled = compiledFor(key, action, table)
+    return { ...found, claims: key.claims, closed: compiled instanceof ClosedGrant ? compiled : null }
+  }
+
+  return { limitsOf, scopeOf, closedBy, decisionOf }
 }
 
 export type KeyRights = ReturnType<typeof createKeyRights>

@@ -10,6 +10,16 @@ interface Scoped {
   readonly permissions: Pick<Permissions, 'tables'>
   /** null: the permissions say what the token opens. */
   readonly role: KeyRole | null
+  /** Present for a view of a token, which only reads. */
+  readonly isView?: true
+}
+
+/** @throws ACTION_NOT_ALLOWED for a view of a token, which changes nothing */
+export const refuseView = ({ isView }: Scoped) => {
+  if (!isView) return
+  throw new DomainError('ACTION_NOT_ALLOWED', 'This is a view of a token, which only reads.', {
+    hint: 'Send the token itself to change records.'
+  })
 }
 
 const reason = ({ scope, role }: Scoped, action: TableAction, table: string | undefined) => {
@@ -27,6 +37,7 @@ const reason = ({ scope, role }: Scoped, action: TableAction, table: string | un
  */
 export const authorize = (token: Scoped, action: TableAction, table: string | undefined, shown = table) => {
   const { scope } = token
+  if (action !== 'read') refuseView(token)
   if (table === undefined ? scope.grants(action) : scope.allows(action, table)) return
   const others = token.permissions.tables.filter((name) => name !== shown)
   const similar = scope.grants(action) && shown !== undefined ? suggestName(shown, others) : undefined

@@ -6,9 +6,10 @@ import type { NamedKey, NamedKeys } from './named-keys.ts'
 import { createRequestWindows, type Quota } from './request-windows.ts'
 import type { createSignedKeys } from './signed-keys.ts'
 import type { LiveToken, TokenService } from './tokens.ts'
+import { type ViewedToken, type Views, viewOf } from './views.ts'
 
 /** What the credential of a request opens. A change replaces the object: after an `await`, call `current` for the latest one. */
-export type LiveKey = LiveToken | NamedKey
+export type LiveKey = LiveToken | ViewedToken | NamedKey
 
 /** What a request without a credential opens. */
 export interface PublicAccess {
@@ -19,6 +20,7 @@ export interface PublicAccess {
 
 interface KeysOptions {
   readonly tokens: Pick<TokenService, 'authenticate' | 'current'>
+  readonly views: Pick<Views, 'authenticate' | 'current'>
   readonly namedKeys: NamedKeys
   readonly clock: Clock
   /** null: a JWT is an invalid token. */
@@ -44,11 +46,15 @@ const jwtOf = (header: string | undefined) => {
 
 const ofMinute = ({ requests }: PublicAccess): RateLimit => ({ requests, seconds: 60 })
 
-/** Whether Rowhouse has not issued the key. */
-export const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
+const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
-/** Creates the service that finds the key of a request: an issued token, a JWT, or the public key. */
-export const createKeyService = ({ tokens, namedKeys, clock, signedKey, publicAccess }: KeysOptions) => {
+const isView = (key: LiveKey): key is ViewedToken => 'isView' in key
+
+/** Whether the key is a token, whose requests are counted. A view of one is none. */
+export const isToken = (key: LiveKey): key is LiveToken => !isNamed(key) && !isView(key)
+
+/** Creates the service that finds the key of a request: an issued token, a view of one, a JWT, or the public key. */
+export const createKeyService = ({ tokens, views, namedKeys, clock, signedKey, publicAccess }: KeysOptions) => {
   // Many networks without a credential must not end the windows of tokens.
   const windowsOfTokens = createRequestWindows(clock)
   const windowsOfNetworks = createRequestWindows(clock)
@@ -61,15 +67,20 @@ export const createKeyService = ({ tokens, namedKeys, clock, signedKey, publicAc
     return publicKey
   }
 
-  /** Returns a promise only for a JWT that is not cached. @throws INVALID_TOKEN, KEYS_UNAVAILABLE */
+  /** Returns a promise for a view, and for a JWT that is not cached. @throws INVALID_TOKEN, KEYS_UNAVAILABLE */
   const authenticate = ({ header, address }: Credential): LiveKey | Promise<LiveKey> => {
     if (header === undefined && publicAccess) return authenticatePublic(publicAccess)
+    const view = viewOf(header)
+    if (view !== undefined) return views.authenticate(view)
     const jwt = signedKey && jwtOf(header)
     return jwt ? signedKey(jwt) : tokens.authenticate(header, addressOf(address))
   }
 
   /** Returns the latest state of a key. @throws INVALID_TOKEN if it has been revoked or has expired */
-  const current = (key: LiveKey): LiveKey => (isNamed(key) ? namedKeys.current(key) : tokens.current(key))
+  const current = (key: LiveKey): LiveKey => {
+    if (isNamed(key)) return namedKeys.current(key)
+    return isView(key) ? views.current(key) : tokens.current(key)
+  }
 
   /**
    * Counts requests of a key that has a limit. Returns what is left; null without a limit. `requests`: more than one for a
@@ -78,7 +89,7 @@ export const createKeyService = ({ tokens, namedKeys, clock, signedKey, publicAc
   const count = (key: LiveKey, address: string, requests = 1): Quota | null => {
     if (key.name === PUBLIC_KEY_NAME && isNamed(key) && publicAccess)
       return windowsOfNetworks.count(networkOf(address), ofMinute(publicAccess), requests)
-    return !isNamed(key) && key.limits.rateLimit
+    return isToken(key) && key.limits.rateLimit
       ? windowsOfTokens.count(String(key.id), key.limits.rateLimit, requests)
       : null
   }

@@ -155,5 +155,12 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   /** Returns the latest state of a credential. @throws the error `invalid` if it has been revoked or has expired */
   const current = ({ digest }: Pick<Entry, 'digest'>): E => findLive(digest).entry
 
-  return { cache, evict, load, all, find, commit, authenticate, current, flush: uses.flush }
+  /** Returns the latest state of the credential with an id. @throws the error `invalid`, as `current` does */
+  const currentById = (id: number): E => {
+    const entry = index.find(id)
+    if (!entry || !isLive(entry, clock())) throw invalid()
+    return entry
+  }
+
+  return { cache, evict, load, all, find, commit, authenticate, current, currentById, flush: uses.flush }
 }

@@ -1,7 +1,13 @@
 import type { TokensQuery } from '../../schemas/token-list.ts'
-import type { LiveToken } from './tokens.ts'
+import type { KeyRole } from '../model/caller.ts'
 
-type Named = Pick<LiveToken, 'id' | 'name' | 'tokenPrefix' | 'role'>
+/** What a search compares. */
+interface Named {
+  readonly id: number
+  readonly name: string
+  readonly tokenPrefix: string
+  readonly role: KeyRole | null
+}
 
 /** Returns whether a token matches a search: a part of its name, of its prefix or of the name of its role, in any case. */
 const createSearch = (search: string, roleNameOf: (token: Named) => string | null) => {

@@ -1,3 +1,4 @@
+import { isNetwork } from '../../schemas/networks.ts'
 import type { Claims } from '../../schemas/role.ts'
 import {
   type IntegerFormat,
@@ -16,7 +17,6 @@ import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
-import { isNetwork } from '../model/networks.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
 import { checkClaims } from '../roles/claims.ts'
@@ -325,8 +325,29 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
   }
 
+  /** Returns a token, which may be inactive or expired. @throws TOKEN_NOT_FOUND */
+  const find = (id: number): LiveToken => withScope(live.find(id))
+
+  /** Returns the latest state of the token with an id. @throws INVALID_TOKEN, as `current` does */
+  const currentById = (id: number): LiveToken => withScope(live.currentById(id))
+
   const { load, flush } = live
-  return { load, list, countByRole, read, issue, change, rotate, revoke, authenticate, current, flush, names }
+  return {
+    load,
+    list,
+    countByRole,
+    read,
+    find,
+    issue,
+    change,
+    rotate,
+    revoke,
+    authenticate,
+    current,
+    currentById,
+    flush,
+    names
+  }
 }
 
 export type TokenService = ReturnType<typeof createTokenService>

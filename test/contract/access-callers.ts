@@ -42,11 +42,15 @@ const withRole = async (
 const NOTHING: Permissions = { tables: [], actions: [] }
 const MISSING_CLAIM = { where: { id: { eq: { $claim: 'missing' } } } }
 
+const newView = async ({ admin }: Setup, id: number): Promise<string> =>
+  dataOf(await admin.post(`/admin/tokens/${id}/view`)).token
+
 const createInvalidTokens = async (setup: Setup) => {
   const { admin, newToken } = setup
   const inactive = await newToken()
   dataOf(await admin.put(`/admin/tokens/${inactive.id}`, { isActive: false }))
   const revoked = await newToken()
+  const viewOfRevoked = await newView(setup, revoked.id)
   dataOf(await admin.delete(`/admin/tokens/${revoked.id}`))
   const expired = await newToken()
   dataOf(await admin.put(`/admin/tokens/${expired.id}`, { expiresAt: 1 }))
@@ -66,9 +70,19 @@ const createInvalidTokens = async (setup: Setup) => {
     invalid('a revoked token', bearer(revoked.token)),
     invalid('the secret of a token before its rotation', bearer(rotated.token)),
     invalid('a token of another network', bearer(elsewhere.token)),
+    invalid('a view of a revoked token', bearer(viewOfRevoked)),
+    invalid('a view of an inactive token', bearer(await newView(setup, inactive.id))),
+    invalid('a malformed view', bearer('rhv_0123')),
     invalid('a valid token in the session cookie', { cookie: `rowhouse_session=${valid}` })
   ]
 }
+
+const withView = async (setup: Setup): Promise<TestCaller> => ({
+  name: 'a view of a token with full access',
+  token: { tables: ['*'], actions: ['read'] },
+  isView: true,
+  headers: bearer(await newView(setup, (await setup.newToken()).id))
+})
 
 const createValidTokens = (setup: Setup) =>
   Promise.all([
@@ -76,6 +90,7 @@ const createValidTokens = (setup: Setup) =>
       withToken(setup, `a token with ${action}`, { tables: ['*'], actions: [action] })
     ),
     withToken(setup, 'a token with full access', FULL_ACCESS),
+    withView(setup),
     withToken(setup, 'a token without an action', { tables: ['*'], actions: [] }),
     withToken(setup, 'a token without a table', { tables: [], actions: ['read', 'write'] }),
     withToken(setup, 'a token for another table', { tables: ['elsewhere'], actions: ['read', 'write'] }),
@@ -131,7 +146,9 @@ const createValidKeys = (setup: Setup) =>
     )
   ])
 
-const createInvalidSessions = async ({ admin, newAdmin, newSession }: Setup) => {
+const createInvalidSessions = async (setup: Setup) => {
+  const { admin, newAdmin, newSession, newToken } = setup
+  const view = await newView(setup, (await newToken()).id)
   const ended = await newSession()
   dataOf(await ended.post('/auth/logout'))
   const deleted = await newSession()
@@ -145,7 +162,9 @@ const createInvalidSessions = async ({ admin, newAdmin, newSession }: Setup) => 
     invalid('an ended session', ended.headers),
     invalid('the session of a deleted administrator', deleted.headers),
     invalid('a session with forged claims', { cookie: `rowhouse_session=${head}.${forged}.${signature}` }),
-    invalid('a valid session as a bearer token', bearer(jwt))
+    invalid('a valid session as a bearer token', bearer(jwt)),
+    invalid('a valid session as a view', bearer(`rhv_${jwt}`)),
+    invalid('a valid view as a session', { cookie: `rowhouse_session=${view.slice('rhv_'.length)}` })
   ]
 }
 

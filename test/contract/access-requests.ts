@@ -164,6 +164,12 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
   }),
   'DELETE /admin/tokens/:id': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}` }),
 
+  'POST /admin/tokens/:id/explain': async ({ newToken, tables }) => ({
+    url: `/admin/tokens/${(await newToken()).id}/explain`,
+    payload: { table: tables.editable.name, action: 'read' }
+  }),
+  'POST /admin/tokens/:id/view': async ({ newToken }) => ({ url: `/admin/tokens/${(await newToken()).id}/view` }),
+
   'GET /admin/roles': get('/admin/roles'),
   'POST /admin/roles': () => ({ url: '/admin/roles', payload: newRole() }),
   'GET /admin/roles/:id': async (setup) => ({ url: await createRole(setup) }),

@@ -6,7 +6,7 @@ import type { Action } from '../../schemas/token-action.ts'
 // The right that each request needs. The rules are copied from the contract, not derived from the sources, so that a mistake in the sources
 // fails a test: access.test.ts calls every route below with every kind of credential, for every kind of table.
 
-type TokenAccess = 'token' | Exclude<Action, 'write'>
+type TokenAccess = 'token' | 'change' | Exclude<Action, 'write'>
 
 /**
  * What a route requires:
@@ -16,6 +16,7 @@ type TokenAccess = 'token' | Exclude<Action, 'write'>
  * - a scope, such as `tables:read`: the same as `administrator`, or an admin key with this scope
  * - `metrics`: the METRICS_TOKEN
  * - `token`: a valid token, whatever it grants
+ * - `change`: the same, but no view of a token
  * - `read`, `create`, `update`, `delete`, `schema`: a valid token that grants this action
  */
 export type Access = 'anyone' | 'session' | 'administrator' | AdminScope | 'metrics' | TokenAccess
@@ -92,6 +93,8 @@ export const accessRules = {
   'PUT /admin/tokens/:id': 'tokens',
   'POST /admin/tokens/:id/rotate': 'tokens',
   'DELETE /admin/tokens/:id': 'tokens',
+  'POST /admin/tokens/:id/explain': 'tokens',
+  'POST /admin/tokens/:id/view': 'tokens',
   'GET /admin/roles': 'roles',
   'POST /admin/roles': 'roles',
   'GET /admin/roles/:id': 'roles',
@@ -118,7 +121,7 @@ export const accessRules = {
 
   'GET /data/_me': 'token',
   'GET /data/_openapi.json': 'token',
-  'POST /data/_batch': 'token',
+  'POST /data/_batch': 'change',
   'POST /data/_schema/tables': 'schema',
   'POST /data/_schema/tables/:table/fields': 'schema',
   'GET /data/:table': 'read',
@@ -144,6 +147,8 @@ export type TableState = 'editable' | 'read-only' | 'unpublished'
 export interface Credentials {
   readonly session?: { readonly mustChangePassword: boolean }
   readonly token?: Permissions
+  /** The token is a view of one. */
+  readonly isView?: true
   readonly adminKey?: { readonly scopes: readonly AdminScope[] }
   /** Any admin key and any session cookie, which may be invalid. */
   readonly hasTwo?: true
@@ -184,11 +189,12 @@ const refusalOfSession = (access: AdminAccess, credentials: Credentials, { isCha
 const WRITE_ACTIONS: readonly Access[] = ['create', 'update', 'delete', 'schema']
 
 /** The tables of the test have generated names, so only `*` includes them. */
-const isGranted = (access: Exclude<TokenAccess, 'token'>, { tables, actions }: Permissions) =>
+const isGranted = (access: Exclude<TokenAccess, 'token' | 'change'>, { tables, actions }: Permissions) =>
   tables.includes('*') && (actions.includes(access) || (actions.includes('write') && WRITE_ACTIONS.includes(access)))
 
-const refusalOfToken = (access: TokenAccess, { token }: Credentials, { state }: Conditions) => {
+const refusalOfToken = (access: TokenAccess, { token, isView }: Credentials, { state }: Conditions) => {
   if (!token) return refusal(401, 'INVALID_TOKEN')
+  if (access === 'change') return isView ? refusal(403, 'ACTION_NOT_ALLOWED') : null
   if (access === 'token') return null
   if (!isGranted(access, token)) return refusal(403, 'ACTION_NOT_ALLOWED')
   if (state === 'unpublished') return refusal(404, 'TABLE_NOT_FOUND')

@@ -91,7 +91,11 @@ t.test('the service has every operation of the specification', async (t) => {
     26,
     'thirteen of the specification, PATCH of a record, its referrers, three for fields, importable, indexes, query, aggregate, import, from-file'
   )
-  t.equal(area('/admin/tokens'), 7, 'four of the specification, the read of one, rotate, and its uses')
+  t.equal(
+    area('/admin/tokens'),
+    9,
+    'four of the specification, the read of one, rotate, its uses, its explanation and its view'
+  )
   t.equal(area('/admin/admins'), 5, 'four of the specification, and the read of one')
   t.equal(area('/data'), 19, 'sixteen operations on tables, _batch, _me and _openapi.json')
 })

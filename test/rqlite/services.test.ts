@@ -74,6 +74,18 @@ t.test('a change of a role by one service holds at the other one with the next r
   t.match(dataOf(await other.get('/admin/roles')), [{ grants: [{ tables: ['dogs'] }], tokens: 1 }])
 })
 
+t.test('a view that one service has issued reads at the other one, until the token ends', async (t) => {
+  const { second, admin, other } = await startTwo(t)
+  await createTable(admin, { name: 'cats', fields: [{ name: 'name', jsonType: 'string' }] })
+  const { id } = dataOf(await admin.post('/admin/tokens', { name: 'Till', permissions: PERMISSIONS }))
+  const view = client(second, bearer(dataOf(await admin.post(`/admin/tokens/${id}/view`)).token))
+  t.equal(dataOf(await view.get('/data/cats')).total, 0)
+  expectError(t, await view.post('/data/cats/records', { name: 'Tom' }), 403, 'ACTION_NOT_ALLOWED')
+  t.match(dataOf(await other.post(`/admin/tokens/${id}/explain`, { table: 'cats', action: 'read' })), { allowed: true })
+  dataOf(await admin.put(`/admin/tokens/${id}`, { isActive: false }))
+  expectError(t, await view.get('/data/cats'), 401, 'INVALID_TOKEN')
+})
+
 t.test('each service knows at once the admin keys that another one has issued and revoked', async (t) => {
   const { first, second, admin, other } = await startTwo(t)
   const { id, key } = await issueKey(admin, ['tables:read', 'tables:write'])

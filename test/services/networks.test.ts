@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createNetworks, isNetwork } from '../../services/model/networks.ts'
+import { isNetwork } from '../../schemas/networks.ts'
+import { createNetworks } from '../../services/model/networks.ts'
 
 t.test('a network is an address or has CIDR notation', async (t) => {
   for (const text of ['10.0.0.1', '10.0.0.0/8', '10.0.0.0/32', '::1', '2001:db8::/32', '2001:db8::/128'])

@@ -7,7 +7,8 @@ import type { paths } from './schema.d.ts'
 /** The address of the service: `/console/` is one level below it. */
 export const SERVICE_URL = new URL('../', document.baseURI).href.replace(/\/$/, '')
 
-const send = async (request: Request) => {
+/** Sends a request, without the session's login. */
+export const send = async (request: Request) => {
   try {
     return await fetch(request)
   } catch (error) {
@@ -25,7 +26,7 @@ const sendInSession = async (request: Request): Promise<Response> => {
 }
 
 /** The client parses JSON with the method `json` of a response if it knows the length. */
-const withExactJson = async (response: Response) => {
+export const withExactJson = async (response: Response) => {
   if (!response.ok || !response.headers.get('content-type')?.includes('json')) return response
   const text = await response.text()
   const exact = new Response(text, response)

@@ -6,7 +6,7 @@ import { keyFields, type Table } from '../tables/queries.ts'
 import { texts } from '../texts/records-grid.ts'
 import { keyOf, type Row, wideField } from './keys.ts'
 import { restoreRecords, updateRecord, versionQuery } from './panel/queries.ts'
-import { type RecordData, readVersion, recordsKey, totalQuery, type Version } from './queries.ts'
+import { type RecordData, readVersion, recordsKey, totalKey, type Version } from './queries.ts'
 import { withReferences } from './shape.ts'
 import { isSameIn } from './values.ts'
 
@@ -57,7 +57,7 @@ export const showSavedCell = (table: Table, pk: string, record: RecordData) => {
 
 /** Loads the pages again. A changed value changes how many records match, but not how many the table has. */
 const refreshPages = (tableId: number) => {
-  const whole = totalQuery(tableId, { q: '', filter: '', order: '' }).queryKey
+  const whole = totalKey(tableId, { q: '', filter: '' })
   const predicate = ({ queryHash }: Query) => queryHash !== hashKey(whole)
   queryClient.invalidateQueries({ queryKey: recordsKey(tableId), predicate })
 }

@@ -12,16 +12,18 @@ import { useShape } from './grid/use-shape.ts'
 import { RecordPanel } from './panel/record-panel.tsx'
 import { totalQuery } from './queries.ts'
 import styles from './records-view.module.css'
+import { useSource } from './source.ts'
 import { useView } from './view.ts'
 
 /** The records of a table: search, filter, columns, and the grid. */
 export const RecordsView = ({ table }: { readonly table: Table }) => {
   const state = useView()
+  const source = useSource()
   const [preferences, changePreferences] = usePreferences(table.name)
   const [isCompact, setCompact] = useCompact()
   // Above the grid, which is not shown while no record matches.
   const edits = useEdits(table)
-  const total = useQuery(totalQuery(table.id, state.view))
+  const total = useQuery(totalQuery(source, table, state.view))
   const shape = useShape(table, preferences)
   return (
     <div className={styles.view}>
@@ -50,7 +52,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
       )}
       <EditConflict table={table} edits={edits} />
       <LeaveEdits table={table} unsaved={edits.unsaved} />
-      {(state.record !== null || state.isNew) && (
+      {!source.isReadOnly && (state.record !== null || state.isNew) && (
         <RecordPanel
           table={table}
           pk={state.record}

@@ -24,6 +24,7 @@ const PAGES = [
   ['/', texts.overview],
   ['/tokens', texts.tokens],
   ['/roles', texts.roles],
+  ['/keys', texts.adminKeys],
   ['/admins', texts.admins],
   ['/backups', texts.backups],
   ['/audit', texts.audit],
@@ -35,7 +36,8 @@ const FORMS = [
   ['/tables/import', texts.importTables],
   ['/tables/from-file', texts.fromFile],
   ['/tokens/new', texts.newToken],
-  ['/roles/new', texts.newRole]
+  ['/roles/new', texts.newRole],
+  ['/keys/new', texts.newAdminKey]
 ] as const
 
 /** Returns the groups with the commands first whose labels start with the text: Enter runs the first one that matches. */

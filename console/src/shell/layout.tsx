@@ -7,6 +7,7 @@ import {
   Plus,
   ScrollText,
   ShieldCheck,
+  SquareTerminal,
   Users
 } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -48,6 +49,9 @@ const Links = () => (
     </SideLink>
     <SideLink href="/roles" icon={<ShieldCheck size={14} aria-hidden="true" />}>
       {texts.roles}
+    </SideLink>
+    <SideLink href="/keys" icon={<SquareTerminal size={14} aria-hidden="true" />}>
+      {texts.adminKeys}
     </SideLink>
     <SideLink href="/admins" icon={<Users size={14} aria-hidden="true" />}>
       {texts.admins}

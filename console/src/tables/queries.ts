@@ -9,11 +9,10 @@ export type TableForeignKey = components['schemas']['TableForeignKey']
 
 const KEY = 'tables'
 
+export const readTables = () => dataOf(api.GET('/admin/tables'))
+
 /** All registered tables, with their fields. */
-export const tablesQuery = queryOptions({
-  queryKey: [KEY],
-  queryFn: () => dataOf(api.GET('/admin/tables'))
-})
+export const tablesQuery = queryOptions({ queryKey: [KEY], queryFn: readTables })
 
 export const tableQuery = (id: number) =>
   queryOptions({

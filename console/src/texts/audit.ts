@@ -25,7 +25,8 @@ const groups: readonly ActionGroup[] = [
       'token.issue': 'Token created',
       'token.change': 'Token changed',
       'token.rotate': 'Token rotated',
-      'token.revoke': 'Token revoked'
+      'token.revoke': 'Token revoked',
+      'token.view': 'Seen as a token'
     }
   },
   {

@@ -6,6 +6,8 @@ export const texts = {
   groups: { tables: 'Tables', pages: 'Pages', actions: 'Do', views: 'Views of tables' },
   overview: 'Overview',
   tokens: 'Tokens',
+  adminKeys: 'Admin keys',
+  newAdminKey: 'New admin key',
   roles: 'Roles',
   admins: 'Administrators',
   backups: 'Backups',

@@ -3,6 +3,7 @@ export const texts = {
   overview: 'Overview',
   tables: 'Tables',
   tokens: 'Tokens',
+  adminKeys: 'Admin keys',
   roles: 'Roles',
   admins: 'Administrators',
   backups: 'Backups',

@@ -1,19 +1,20 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useParams, useSearchParams } from 'wouter'
 import { useHistoryState } from 'wouter/use-browser-location'
-import { ServiceError } from '../api/errors.ts'
 import { texts as common } from '../texts/common.ts'
+import { texts as viewTexts } from '../texts/token-view.ts'
 import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
-import { Empty, Narrow, Page, Problem } from '../ui/page.tsx'
+import { Narrow, Page } from '../ui/page.tsx'
 import { LocalTime } from '../ui/time.tsx'
 import { notify } from '../ui/toast.tsx'
 import { emptyDraft, roleOf, toChanges, toDraft, toNewToken } from './draft.ts'
+import { ExplainBox } from './explain-box.tsx'
 import { IssuedTokenPage, type ShownToken } from './issued-token-page.tsx'
-import { changeToken, issueToken, type RotatedToken, type Token, tokenQuery } from './queries.ts'
+import { changeToken, issueToken, type RotatedToken, type Token } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
+import { StoredToken } from './stored-token.tsx'
 import { TokenForm } from './token-form.tsx'
 import { TokenUses } from './token-uses.tsx'
 
@@ -57,12 +58,18 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
       sub={<code>{token.token_prefix}</code>}
       actions={
         <>
+          <LinkButton href={`/tokens/${token.id}/view`}>{viewTexts.view}</LinkButton>
           <Button onClick={() => setRotating(true)}>{texts.rotate} …</Button>
           <Button onClick={() => setRevoking(true)}>{texts.revoke} …</Button>
         </>
       }
     >
       <Narrow>
+        {token.previous_valid_until !== null && (
+          <p>
+            {texts.previousSecret} <LocalTime value={token.previous_valid_until} />.
+          </p>
+        )}
         <TokenForm
           start={start}
           submitLabel={common.save}
@@ -74,13 +81,9 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
         >
           <LinkButton href="/tokens">{common.cancel}</LinkButton>
         </TokenForm>
+        <ExplainBox id={token.id} />
         <TokenUses id={token.id} />
       </Narrow>
-      {token.previous_valid_until !== null && (
-        <p>
-          {texts.previousSecret} <LocalTime value={token.previous_valid_until} />
-        </p>
-      )}
       {isRotating && (
         <RotateDialog
           token={token}
@@ -95,28 +98,10 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
   )
 }
 
-/** Whether the id in the address is that of no token, or not an id. */
-const hasNoToken = (error: unknown) => error instanceof ServiceError && (error.status === 404 || error.status === 400)
-
-const StoredTokenPage = ({ id }: { readonly id: number }) => {
-  const token = useQuery(tokenQuery(id))
-  if (token.data) return <EditTokenPage key={id} token={token.data} />
-  const isMissing = hasNoToken(token.error)
-  return (
-    <Page title={texts.token}>
-      {token.isError && !isMissing && <Problem error={token.error} onRetry={() => token.refetch()} />}
-      {isMissing && (
-        <Empty title={texts.notFound}>
-          <LinkButton href="/tokens">{texts.toTokens}</LinkButton>
-        </Empty>
-      )}
-    </Page>
-  )
-}
-
 /** A new token, or the properties of one. The command palette opens this page anew, also over itself. */
 export const TokenPage = () => {
   const { id } = useParams<{ id: string }>()
   const visit = useHistoryState<number | null>()
-  return id === 'new' ? <NewTokenPage key={visit} /> : <StoredTokenPage id={Number(id)} />
+  if (id === 'new') return <NewTokenPage key={visit} />
+  return <StoredToken id={Number(id)}>{(token) => <EditTokenPage key={token.id} token={token} />}</StoredToken>
 }

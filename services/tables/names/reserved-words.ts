@@ -48,9 +48,10 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordImportResultEnvelope TableRecordIncrement TableRecordInput TableRecordInputList TableRecordPage
   TableRecordPageEnvelope TableRecordQuery TableRecordQueryPage TableRecordQueryPageEnvelope TableRecordReferrer
   TableRecordReferrersEnvelope TableReference
-  TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenIdentity TokenIdentityEnvelope
+  TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenExplanation TokenExplanationEnvelope
+  TokenExplanationGrant TokenExplanationPreset TokenExplanationRecord TokenExplanationQuestion TokenIdentity TokenIdentityEnvelope
   TokenListEnvelope TokenPermissions TokenRateLimit TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
-  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenRotation TokenUpdate TokenUse TokenUseListEnvelope
+  TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenRotation TokenUpdate TokenUse TokenUseListEnvelope TokenView TokenViewEnvelope
   AdminKey AdminKeyCreate AdminKeyEnvelope AdminKeyListEnvelope AdminScope IssuedAdminKey IssuedAdminKeyEnvelope`)
 
 /** Generators make a type of each response, too. */

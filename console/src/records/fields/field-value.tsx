@@ -5,6 +5,7 @@ import { texts } from '../../texts/fields.ts'
 import { classes } from '../../ui/classes.ts'
 import { formatBytes } from '../../ui/size.ts'
 import { LocalTime } from '../../ui/time.tsx'
+import { useSource } from '../source.ts'
 import { downloadBytes, isBase64, sizeOf } from './bytes.ts'
 import { isTimestamp } from './dates.ts'
 import styles from './field-value.module.css'
@@ -66,8 +67,9 @@ const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(v
 /** Opens the record that a foreign key refers to. */
 const ReferenceLink = ({ field, value }: Pick<FieldValueProps, 'field' | 'value'>) => {
   const target = useTarget(field)
+  const { isReadOnly } = useSource()
   const href = target && recordHref(target, value)
-  if (!target || href === undefined) return null
+  if (isReadOnly || !target || href === undefined) return null
   const label = texts.refersTo(target.table.name, String(value))
   return (
     <Link href={href} className={styles.action} aria-label={label} title={label}>

@@ -6,6 +6,7 @@ import { titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/fields.ts'
 import menu from '../../ui/menu.module.css'
 import { Problem } from '../../ui/page.tsx'
+import { useSource } from '../source.ts'
 import styles from './field-editor.module.css'
 import type { EditorProps } from './field-editor.tsx'
 import { placeholderOf } from './placeholder.ts'
@@ -24,7 +25,7 @@ interface PickerProps extends Pick<EditorProps, 'autoFocus' | 'control'> {
 
 /** The list of records, which are loaded when it opens. */
 const List = ({ target, q }: { readonly target: Target; readonly q: string }) => {
-  const found = useQuery(choicesQuery(target, useDeferredValue(q.trim())))
+  const found = useQuery(choicesQuery(useSource(), target, useDeferredValue(q.trim())))
   const isEmpty = found.data?.length === 0
   return (
     <>
@@ -45,7 +46,7 @@ const List = ({ target, q }: { readonly target: Target; readonly q: string }) =>
 
 const Chosen = ({ target, value, placeholder }: Pick<PickerProps, 'target' | 'value' | 'placeholder'>) => {
   const hasValue = typeof value === 'string' && value !== ''
-  const chosen = useQuery({ ...choiceQuery(target, value ?? ''), enabled: hasValue })
+  const chosen = useQuery({ ...choiceQuery(useSource(), target, value ?? ''), enabled: hasValue })
   return hasValue ? (
     <ReferenceText value={value} label={chosen.data?.label} />
   ) : (

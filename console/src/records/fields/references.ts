@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api, dataOf } from '../../api/client.ts'
 import type { components } from '../../api/schema.d.ts'
-import { type Table, type TableField, tablesQuery } from '../../tables/queries.ts'
+import type { Table, TableField } from '../../tables/queries.ts'
 import type { Row } from '../keys.ts'
+import { type RecordSource, useSource } from '../source.ts'
 import { parseDraft } from './draft.ts'
 import { kindOf } from './kind.ts'
 import { labelFieldOf, labelOf } from './label.ts'
@@ -33,7 +33,8 @@ export const targetOf = (tables: readonly Table[], { references }: TableField): 
 
 /** The target of a foreign key. Each cell can call it: the list of tables is loaded once. */
 export const useTarget = (field: TableField) => {
-  const tables = useQuery({ ...tablesQuery, enabled: field.references !== undefined })
+  const source = useSource()
+  const tables = useQuery({ ...source.tables, enabled: field.references !== undefined })
   return targetOf(tables.data ?? [], field)
 }
 
@@ -48,21 +49,27 @@ const toChoice = ({ table, field }: Target, row: Row): Choice => ({
   label: labelOf(table, row)
 })
 
-const list = async (target: Target, query: { readonly q?: string; readonly filter?: Filter }, signal: AbortSignal) => {
+/** What a list of records to choose from is read from. */
+interface Reading {
+  readonly source: RecordSource
+  readonly target: Target
+  readonly signal: AbortSignal
+}
+
+const list = async ({ source, target, signal }: Reading, query: { readonly q?: string; readonly filter?: Filter }) => {
   const { table, field } = target
   const fields = [...new Set([field.name, labelFieldOf(table)?.name ?? field.name])]
   const body = { ...query, size: MAX_MATCHES, fields }
-  const { rows } = await dataOf(
-    api.POST('/admin/tables/{id}/query', { params: { path: { id: table.id } }, body, signal })
-  )
+  const { rows } = await source.query(table, body, signal)
   return rows.map((row) => toChoice(target, row))
 }
 
 /** Returns the record with this value, in a list of one or none. */
-const listEqual = async (target: Target, text: string, signal: AbortSignal) => {
+const listEqual = async (reading: Reading, text: string) => {
+  const { target } = reading
   const parsed = parseDraft(target.field, text)
   if ('error' in parsed || text === '') return []
-  return list(target, { filter: { where: { [target.field.name]: { eq: parsed.value } } } }, signal)
+  return list(reading, { filter: { where: { [target.field.name]: { eq: parsed.value } } } })
 }
 
 /** Searches the label and the referenced field, or all texts of a table without a label. */
@@ -75,22 +82,20 @@ const searchOf = ({ table, field }: Target, q: string) => {
 }
 
 /** The records that match a text, for a list to choose from. The one whose key was typed is the first. */
-export const choicesQuery = (target: Target, q: string) =>
+export const choicesQuery = (source: RecordSource, target: Target, q: string) =>
   queryOptions({
-    queryKey: ['choices', target.table.id, target.field.name, 'search', q],
+    queryKey: [...source.key, 'choices', target.table.id, target.field.name, 'search', q],
     queryFn: async ({ signal }) => {
-      const [equal, found] = await Promise.all([
-        listEqual(target, q, signal),
-        list(target, searchOf(target, q), signal)
-      ])
+      const reading = { source, target, signal }
+      const [equal, found] = await Promise.all([listEqual(reading, q), list(reading, searchOf(target, q))])
       const isOther = ({ value }: Choice) => value !== equal[0]?.value
       return [...equal, ...found.filter(isOther)]
     }
   })
 
 /** The record that a value refers to; null if there is none. */
-export const choiceQuery = (target: Target, value: string) =>
+export const choiceQuery = (source: RecordSource, target: Target, value: string) =>
   queryOptions({
-    queryKey: ['choices', target.table.id, target.field.name, 'value', value],
-    queryFn: async ({ signal }) => (await listEqual(target, value, signal))[0] ?? null
+    queryKey: [...source.key, 'choices', target.table.id, target.field.name, 'value', value],
+    queryFn: async ({ signal }) => (await listEqual({ source, target, signal }, value))[0] ?? null
   })

@@ -1,7 +1,8 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { type Table, tablesQuery } from '../../tables/queries.ts'
+import type { Table } from '../../tables/queries.ts'
 import { toDraft } from '../fields/draft.ts'
 import { choiceQuery, targetOf } from '../fields/references.ts'
+import { useSource } from '../source.ts'
 import type { Filter } from './filter.ts'
 import type { LabelOf } from './sentence.ts'
 
@@ -21,12 +22,13 @@ const valuesIn = ({ where = {}, all = [], any = [], none = [] }: Filter): readon
 
 /** The labels of the records that a filter names by their keys. */
 export const useRecordLabels = ({ fields }: Table, filter: Filter | undefined): LabelOf => {
-  const tables = useQuery({ ...tablesQuery, enabled: fields.some(({ references }) => references !== undefined) })
+  const source = useSource()
+  const tables = useQuery({ ...source.tables, enabled: fields.some(({ references }) => references !== undefined) })
   const named = valuesIn(filter ?? {}).flatMap(({ field: name, value }) => {
     const field = fields.find((other) => other.name === name)
     const target = field && targetOf(tables.data ?? [], field)
     const text = toDraft(value)
-    return target && typeof text === 'string' ? [{ name, value, query: choiceQuery(target, text) }] : []
+    return target && typeof text === 'string' ? [{ name, value, query: choiceQuery(source, target, text) }] : []
   })
   const asked = named.slice(0, MAX_LABELS)
   const found = useQueries({ queries: asked.map(({ query }) => query) })

@@ -1,7 +1,6 @@
 import type { Column } from 'react-data-grid'
 import { keyFields, type Table, type TableField } from '../../tables/queries.ts'
 import { kindOf } from '../fields/kind.ts'
-import { isReadOnly } from '../keys.ts'
 import { isRight } from './align.ts'
 import { Cell } from './cell.tsx'
 import { CellEditor } from './cell-editor.tsx'
@@ -31,8 +30,8 @@ export const widthOf = ({ jsonType, label, name, references }: TableField) =>
   )
 
 /** Whether a cell is edited in place. A BLOB is replaced in the panel of its record. */
-const isEditable = (table: Table, field: TableField) =>
-  !isReadOnly(table) && !field.isPrimary && !field.isReadonly && kindOf(field) !== 'bytes'
+const isEditable = ({ canEdit }: Context, field: TableField) =>
+  canEdit && !field.isPrimary && !field.isReadonly && kindOf(field) !== 'bytes'
 
 const cellClass = (field: TableField) => {
   const base = isRight(field) ? `${styles.value} ${styles.numeric}` : styles.value
@@ -42,9 +41,12 @@ const cellClass = (field: TableField) => {
 interface Context {
   readonly table: Table
   readonly preferences: Preferences
+  /** Whether records can be changed. */
+  readonly canEdit: boolean
 }
 
-const toColumn = ({ table }: Context, field: TableField, isPinned: boolean): Column<Row> => {
+const toColumn = (context: Context, field: TableField, isPinned: boolean): Column<Row> => {
+  const { table } = context
   return {
     key: field.name,
     name: field.label || field.name,
@@ -61,7 +63,7 @@ const toColumn = ({ table }: Context, field: TableField, isPinned: boolean): Col
       <Header field={field} direction={sortDirection} priority={priority} />
     ),
     renderCell: ({ row }) => <Cell table={table} field={field} row={row} />,
-    ...(isEditable(table, field) && {
+    ...(isEditable(context, field) && {
       editable: (row: Row) => row.record !== undefined,
       renderEditCell: ({ row, onRowChange }) => (
         <CellEditor

@@ -2,8 +2,8 @@ import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/page.tsx'
-import { isReadOnly } from '../keys.ts'
 import { ImportButton } from '../page-actions.tsx'
+import { useReadOnly, useSource } from '../source.ts'
 import type { ViewState } from '../view.ts'
 import styles from './grid.module.css'
 
@@ -13,6 +13,8 @@ export const EmptyRecords = ({
   view,
   change
 }: Pick<ViewState, 'view' | 'change'> & { readonly table: Table }) => {
+  const isFixed = useReadOnly(table)
+  const fixedText = useSource().isReadOnly ? texts.emptyKey : texts.emptyView
   const isFiltered = view.q !== '' || view.filter !== ''
   return (
     <div className={styles.empty}>
@@ -23,8 +25,8 @@ export const EmptyRecords = ({
         </Empty>
       ) : (
         <Empty title={texts.emptyTitle(titleOf(table))}>
-          <p>{isReadOnly(table) ? texts.emptyView : texts.emptyHint}</p>
-          {!isReadOnly(table) && (
+          <p>{isFixed ? fixedText : texts.emptyHint}</p>
+          {!isFixed && (
             <div className={styles.next}>
               <Button variant="primary" onClick={() => change({ new: 'true' })}>
                 {texts.newRecord}

@@ -13,9 +13,9 @@ import {
 import { type Table, titleOf } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
 import { Problem } from '../../ui/page.tsx'
-import { isReadOnly } from '../keys.ts'
 import { loadedRecords } from '../queries.ts'
 import type { Shape } from '../shape.ts'
+import { useReadOnly, useSource } from '../source.ts'
 import { hasRows } from '../transfer/use-paste.ts'
 import type { ViewState } from '../view.ts'
 import { toLines, toText } from './copy.ts'
@@ -100,7 +100,8 @@ export const RecordsGrid = ({
   const shown = { rows, first, visible, selection }
   const arranged = useGridColumns({ table, total, change, preferences, onPreferences, shown })
   const { columns, open } = arranged
-  const isSelectable = !isReadOnly(table)
+  const isViewed = useSource().isReadOnly
+  const isSelectable = !useReadOnly(table)
   const isAnySelected = selection.selected.size > 0
 
   const sortColumns = useMemo(() => toSortColumns(view.order), [view.order])
@@ -199,7 +200,7 @@ export const RecordsGrid = ({
         isFiltered={view.q !== '' || view.filter !== ''}
         first={first}
         visible={visible}
-        readOnly={readOnlyReason(table)}
+        readOnly={isViewed ? texts.readOnlyKey : readOnlyReason(table)}
         onGo={cell.goToCell}
         failed={countFailed(edits.unsaved)}
         onDiscard={edits.discardFailed}

@@ -2,11 +2,13 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Column } from 'react-data-grid'
 import type { Table } from '../../tables/queries.ts'
 import { texts } from '../../texts/records-grid.ts'
+import { Hidden } from '../../ui/hidden.tsx'
 import { notify, notifyError } from '../../ui/toast.tsx'
 import { invalidateRecords } from '../changes.ts'
 import { keyOf } from '../keys.ts'
 import { type RecordData, readRange } from '../queries.ts'
 import type { Shape } from '../shape.ts'
+import { useSource } from '../source.ts'
 import type { View } from '../view.ts'
 import styles from './grid.module.css'
 import type { Row } from './use-rows.ts'
@@ -66,6 +68,7 @@ const useSelected = () => {
 
 /** Reads the rows of ranges. `stop` ends it without a result. */
 const useRangeReader = (table: Table, view: View, shape: Shape) => {
+  const source = useSource()
   const [count, setCount] = useState(0)
   const controller = useRef(new AbortController())
   const stop = useCallback(() => {
@@ -81,7 +84,8 @@ const useRangeReader = (table: Table, view: View, shape: Shape) => {
     setCount((present) => present + 1)
     try {
       const records = await readRange({
-        tableId: table.id,
+        source,
+        table,
         view,
         shape,
         first: first.number,
@@ -148,7 +152,7 @@ export const numberColumn = (options: NumberColumnOptions): Column<Row> => ({
   cellClass: styles.numberCell,
   headerCellClass: styles.numberHead,
   renderHeaderCell: ({ tabIndex }) =>
-    options.isSelectable && (
+    options.isSelectable ? (
       <input
         type="checkbox"
         tabIndex={tabIndex}
@@ -157,6 +161,8 @@ export const numberColumn = (options: NumberColumnOptions): Column<Row> => ({
         checked={options.isAnySelected}
         onChange={options.onToggleAll}
       />
+    ) : (
+      <Hidden>{texts.rowNumber}</Hidden>
     ),
   renderCell: ({ row, tabIndex }) => (
     <>

@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useRef } from 'react'
 import type { ColumnWidths } from 'react-data-grid'
 import { keyFields, type Table } from '../../tables/queries.ts'
-import { isReadOnly } from '../keys.ts'
+import { useReadOnly, useSource } from '../source.ts'
 import type { ViewState } from '../view.ts'
 import { toColumns } from './columns.tsx'
 import { arrange, type Preferences } from './preferences.ts'
@@ -34,22 +34,23 @@ export const useGridColumns = ({ table, total, change, ...options }: ColumnsOpti
   const { preferences, onPreferences, shown } = options
   const latest = useRef(shown)
   latest.current = shown
-  const isSelectable = !isReadOnly(table)
+  const canOpen = !useSource().isReadOnly
+  const isSelectable = !useReadOnly(table)
   const isAnySelected = shown.selection.selected.size > 0
-  const open = useCallback((row: Row) => row.pk !== null && change({ record: row.pk }), [change])
+  const open = useCallback((row: Row) => canOpen && row.pk !== null && change({ record: row.pk }), [canOpen, change])
   const columns = useMemo(
     () => [
       numberColumn({
         total,
         isSelectable,
         isAnySelected,
-        onOpen: open,
+        onOpen: canOpen ? open : undefined,
         onToggle: (row, isRange) => latest.current.selection.toggle(latest.current.rows, row, isRange),
         onToggleAll: () => toggleVisible(latest.current, isAnySelected)
       }),
-      ...toColumns({ table, preferences })
+      ...toColumns({ table, preferences, canEdit: isSelectable })
     ],
-    [total, isSelectable, isAnySelected, open, table, preferences]
+    [total, isSelectable, isAnySelected, canOpen, open, table, preferences]
   )
   const widths = useMemo<ColumnWidths>(
     () => new Map(Object.entries(preferences.widths).map(([key, width]) => [key, { type: 'resized', width }])),

@@ -5,6 +5,7 @@ import type { Draft } from '../fields/draft.ts'
 import { keyOf } from '../keys.ts'
 import { PAGE_SIZE, pageQuery, pageSizeQuery, type RecordData } from '../queries.ts'
 import type { Shape } from '../shape.ts'
+import { useSource } from '../source.ts'
 import type { View } from '../view.ts'
 import type { Unsaved, UnsavedCells } from './unsaved.ts'
 
@@ -51,19 +52,20 @@ const useStable = (pages: Pages) => {
 }
 
 /** What the pages show. */
-interface Source {
+interface Content {
   readonly table: Table
   readonly view: View
   readonly shape: Shape
 }
 
 /** Loads the pages of the visible rows. A page that is scrolled past before it has come is aborted. */
-const usePages = ({ table, view, shape }: Source, window: Window) => {
+const usePages = ({ table, view, shape }: Content, window: Window) => {
   const client = useQueryClient()
+  const source = useSource()
   const { data: size = PAGE_SIZE } = useQuery(pageSizeQuery)
   let waiting = 0
   const queries = pagesOf(window, size).map((page) => {
-    const query = pageQuery({ tableId: table.id, view, shape, page, size })
+    const query = pageQuery({ source, table, view, shape, page, size })
     const isCached = client.getQueryData(query.queryKey) !== undefined
     if (!isCached) waiting += 1
     return { page, query: { ...query, enabled: isCached || waiting <= MAX_WAITING } }
@@ -78,7 +80,7 @@ const usePages = ({ table, view, shape }: Source, window: Window) => {
   return { pages, size, error: failed?.error, retry: () => results.map((result) => result.isError && result.refetch()) }
 }
 
-interface RowsOptions extends Window, Source {
+interface RowsOptions extends Window, Content {
   readonly offset: number
   readonly slots: number
   readonly unsaved: UnsavedCells

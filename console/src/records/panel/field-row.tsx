@@ -10,6 +10,7 @@ import { FieldValue, type FieldValueProps } from '../fields/field-value.tsx'
 import { kindOf } from '../fields/kind.ts'
 import { choiceQuery, recordHref, type Target, useTarget } from '../fields/references.ts'
 import { TypeChoice } from '../fields/type-choice.tsx'
+import { useSource } from '../source.ts'
 import { hasEditor } from './drafts.ts'
 import styles from './record-panel.module.css'
 import type { RecordFormState } from './use-record-form.ts'
@@ -69,7 +70,11 @@ const FixedValue = (props: FieldValueProps) => {
 /** The value of a foreign key, with the label of the record to which it refers. */
 const ReferenceValue = ({ target, ...props }: FieldValueProps & { readonly target: Target }) => {
   const draft = toDraft(props.value)
-  const chosen = useQuery({ ...choiceQuery(target, draft ?? ''), enabled: typeof draft === 'string' && draft !== '' })
+  const source = useSource()
+  const chosen = useQuery({
+    ...choiceQuery(source, target, draft ?? ''),
+    enabled: typeof draft === 'string' && draft !== ''
+  })
   return <FieldValue {...props} label={chosen.data?.label} />
 }
 
