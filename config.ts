@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import { Cron } from 'croner'
-import { isNetwork } from './schemas/networks.ts'
 import {
   ADMIN_NAME_PATTERN,
   CLAIM_POINTERS_PATTERN,
@@ -120,6 +120,15 @@ export const settingVariables = {
   backupKeep: 'BACKUP_KEEP',
   auditKeep: 'AUDIT_KEEP'
 } as const satisfies Record<SettingName, keyof Variables>
+
+/** Accepts an address, or a network in CIDR notation. A prefix of 0, which has every address, is none. */
+export const isNetwork = (text: string) => {
+  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const family = isIP(address)
+  if (family === 0) return false
+  const bits = family === 4 ? 32 : 128
+  return Number(prefix ?? bits) >= 1 && Number(prefix ?? bits) <= bits
+}
 
 const networksProblem = (list: string) => {
   const invalid = list.split(',').find((entry) => !isNetwork(entry.trim()))

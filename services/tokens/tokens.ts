@@ -1,4 +1,4 @@
-import { isNetwork } from '../../schemas/networks.ts'
+import { isNetwork } from '../../config.ts'
 import type { Claims } from '../../schemas/role.ts'
 import {
   type IntegerFormat,

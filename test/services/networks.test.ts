@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isNetwork } from '../../schemas/networks.ts'
+import { isNetwork } from '../../config.ts'
 import { createNetworks } from '../../services/model/networks.ts'
 
 t.test('a network is an address or has CIDR notation', async (t) => {
