@@ -39,9 +39,6 @@ const withRole = async (
   return { name, token, headers: bearer(issued.token) }
 }
 
-const NOTHING: Permissions = { tables: [], actions: [] }
-const MISSING_CLAIM = { where: { id: { eq: { $claim: 'missing' } } } }
-
 const newView = async ({ admin }: Setup, id: number): Promise<string> =>
   dataOf(await admin.post(`/admin/tokens/${id}/view`)).token
 
@@ -101,10 +98,6 @@ const createValidTokens = (setup: Setup) =>
     withRole(setup, 'a token with a role of full access', {
       grant: { tables: ['*'], actions: ALL_ACTIONS },
       token: FULL_ACCESS
-    }),
-    withRole(setup, 'a token without the claim of its role', {
-      grant: { tables: ['*'], actions: ALL_ACTIONS, rows: MISSING_CLAIM },
-      token: NOTHING
     })
   ])
 
