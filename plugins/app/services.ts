@@ -185,7 +185,7 @@ export default fp<ServicesOptions>(
     const tables = createTableService({ db, registry, clock, tokenNames: tokens.names, roleNames, onBuildFailure })
     const maxPageSize = () => settings.get('maxPageSize')
     fastify.decorate('tables', tables)
-    const accessOf = createAccessOf(db.dialect, keyRights.limitsOf)
+    const accessOf = createAccessOf(db.dialect, keyRights.findOpenGrant)
     fastify.decorate('accessOf', accessOf)
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))

@@ -2,10 +2,10 @@ import type { Grant } from '../../schemas/role.ts'
 import { foldName } from '../model/names.ts'
 import type { Scope } from '../model/scope.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
-import type { Limits, LimitsOf } from '../records/access/opened.ts'
+import type { FindOpenGrant, OpenGrant } from '../records/access/opened.ts'
 import type { Assignment } from '../sql/records.ts'
 import { withClaims, withoutClaims } from './claims.ts'
-import { ClosedGrant, compileGrant } from './limits.ts'
+import { ClosedGrant, compileGrant } from './compile-grant.ts'
 import { createScopeOf } from './role-scope.ts'
 import type { LiveRole } from './roles.ts'
 
@@ -37,7 +37,7 @@ const claimedPresets = (grant: Grant, { structure }: RegisteredTable): readonly 
 }
 
 /** Returns what a grant opens for a key whose claims fit. Only its fields are exact: its rule and its presets lack values. */
-const limitsForAnyClaims = (grant: Grant, table: RegisteredTable, findTable: FindTable): Limits | null => {
+const grantForAnyClaims = (grant: Grant, table: RegisteredTable, findTable: FindTable): OpenGrant | null => {
   const compiled = compileGrant(withoutKeyClaims(grant), table, { claims: {}, findTable })
   const claimed = claimedPresets(grant, table)
   if (compiled instanceof ClosedGrant || !claimed) return null
@@ -46,18 +46,18 @@ const limitsForAnyClaims = (grant: Grant, table: RegisteredTable, findTable: Fin
 
 /** Returns the tables, fields and actions that a role opens for keys that have all of its claims, with values that fit. */
 export const scopeForAnyClaims = (role: LiveRole, findTable: FindTable): Scope => {
-  const made = new Map<RegisteredTable, Map<Grant, Limits | null>>()
+  const made = new Map<RegisteredTable, Map<Grant, OpenGrant | null>>()
 
-  const limitsOf: LimitsOf = (_key, action, table) => {
+  const findOpenGrant: FindOpenGrant = (_key, action, table) => {
     const grant = role.index.find(action, table.name, table.structure.isView)
     if (!grant) return null
-    const ofTable = made.get(table) ?? new Map<Grant, Limits | null>()
+    const ofTable = made.get(table) ?? new Map<Grant, OpenGrant | null>()
     made.set(table, ofTable)
     const known = ofTable.get(grant)
     if (known !== undefined) return known
-    const limits = limitsForAnyClaims(grant, table, findTable)
-    ofTable.set(grant, limits)
-    return limits
+    const compiled = grantForAnyClaims(grant, table, findTable)
+    ofTable.set(grant, compiled)
+    return compiled
   }
-  return createScopeOf({ findRole: () => role, findTable, limitsOf })({ id: role.id, claims: {} })
+  return createScopeOf({ findRole: () => role, findTable, findOpenGrant })({ id: role.id, claims: {} })
 }

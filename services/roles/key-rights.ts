@@ -3,8 +3,8 @@ import type { Claims, Grant } from '../../schemas/role.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
-import type { Limits, LimitsOf } from '../records/access/opened.ts'
-import { ClosedGrant, compileGrant } from './limits.ts'
+import type { FindOpenGrant, OpenGrant } from '../records/access/opened.ts'
+import { ClosedGrant, compileGrant } from './compile-grant.ts'
 import { ACTIONS, createScopeOf } from './role-scope.ts'
 import type { LiveRole } from './roles.ts'
 
@@ -17,7 +17,7 @@ interface KeyRightsOptions {
 }
 
 /** A compiled grant, or why it opens nothing. */
-type Compiled = Limits | ClosedGrant
+type Compiled = OpenGrant | ClosedGrant
 
 /** The grant that decides about an action on a table. */
 export interface Decision {
@@ -34,7 +34,7 @@ const MAX_TOKENS = 2000
 
 /** Creates the functions that find out what the role of a key opens. */
 export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOptions) => {
-  const compiled = new LRUCache<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, Limits>>>({ max: MAX_TOKENS })
+  const compiled = new LRUCache<KeyRole, WeakMap<RegisteredTable, WeakMap<Grant, OpenGrant>>>({ max: MAX_TOKENS })
   const reported = new WeakMap<LiveRole, WeakSet<RegisteredTable>>()
 
   const report = (role: LiveRole, table: RegisteredTable, { message }: ClosedGrant) => {
@@ -45,12 +45,12 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     onClosed(role, table, message)
   }
 
-  const isCurrent = ({ parents }: Limits) => parents.every((parent) => findTable(parent.name) === parent)
+  const isCurrent = ({ parents }: OpenGrant) => parents.every((parent) => findTable(parent.name) === parent)
 
   const cacheOf = (key: KeyRole, table: RegisteredTable) => {
-    const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, WeakMap<Grant, Limits>>()
+    const ofKey = compiled.get(key) ?? new WeakMap<RegisteredTable, WeakMap<Grant, OpenGrant>>()
     compiled.set(key, ofKey)
-    const ofTable = ofKey.get(table) ?? new WeakMap<Grant, Limits>()
+    const ofTable = ofKey.get(table) ?? new WeakMap<Grant, OpenGrant>()
     ofKey.set(table, ofTable)
     return ofTable
   }
@@ -76,12 +76,12 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return made
   }
 
-  const limitsOf: LimitsOf = (key, action, table) => {
+  const findOpenGrant: FindOpenGrant = (key, action, table) => {
     const found = compiledFor(key, action, table)
     return found === undefined || found instanceof ClosedGrant ? null : found
   }
 
-  const scopeOf = createScopeOf({ findRole, findTable, limitsOf })
+  const scopeOf = createScopeOf({ findRole, findTable, findOpenGrant })
 
   /** Returns why a grant of the role opens nothing in the table. undefined: each opens something, or the role has none. */
   const closedBy = (key: KeyRole, table: RegisteredTable): ClosedGrant | undefined =>
@@ -95,7 +95,7 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     return { ...found, claims: key.claims, closed: compiled instanceof ClosedGrant ? compiled : null }
   }
 
-  return { limitsOf, scopeOf, closedBy, decisionOf }
+  return { findOpenGrant, scopeOf, closedBy, decisionOf }
 }
 
 export type KeyRights = ReturnType<typeof createKeyRights>

@@ -6,9 +6,9 @@ import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import type { RoleNames } from '../tables/changes/renames.ts'
 import { withoutKeyClaims } from './any-claims.ts'
+import { ClosedGrant, compileGrant } from './compile-grant.ts'
 import { mapFields, type NamedField, namedFields } from './grant-fields.ts'
 import { EVERY_TABLE } from './grants.ts'
-import { ClosedGrant, compileGrant } from './limits.ts'
 import type { LiveRole, RoleService } from './roles.ts'
 
 interface RoleNamesOptions {

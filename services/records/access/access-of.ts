@@ -4,8 +4,8 @@ import type { RegisteredTable } from '../../model/table.ts'
 import { shownColumns } from '../../model/visible-fields.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { type Access, createAccess, createForm } from './access.ts'
-import { createLimitedAccess } from './limited-access.ts'
-import { type LimitsOf, openColumns } from './opened.ts'
+import { type FindOpenGrant, openColumns } from './opened.ts'
+import { createRoleAccess } from './role-access.ts'
 
 /**
  * Returns the access of a caller to a table. `actions`: all that the request needs; only the rights of a role depend on them.
@@ -22,9 +22,9 @@ const seesHidden = ({ kind }: Caller) => !NEVER_HIDDEN.includes(kind)
  * Creates the function that decides what a caller can read and change in a table.
  * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table.
  */
-export const createAccessOf = (dialect: Dialect, limitsOf: LimitsOf): AccessOf => {
+export const createAccessOf = (dialect: Dialect, findOpenGrant: FindOpenGrant): AccessOf => {
   const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
-  const limitedAccess = createLimitedAccess(dialect, limitsOf)
+  const roleAccess = createRoleAccess(dialect, findOpenGrant)
 
   const sharedAccess = (caller: Caller, table: RegisteredTable) => {
     const name = seesHidden(caller) ? 'all columns' : caller.integers
@@ -39,5 +39,5 @@ export const createAccessOf = (dialect: Dialect, limitsOf: LimitsOf): AccessOf =
   }
 
   return (caller, table, actions) =>
-    caller.role ? limitedAccess(caller.role, { caller, table, actions }) : sharedAccess(caller, table)
+    caller.role ? roleAccess(caller.role, { caller, table, actions }) : sharedAccess(caller, table)
 }

@@ -6,7 +6,7 @@ import { allOf, type RowRule } from '../../sql/conditions.ts'
 import type { Assignment } from '../../sql/records.ts'
 
 /** What a grant opens in a table, for the claims of one key. */
-export interface Limits {
+export interface OpenGrant {
   /** null: all rows. */
   readonly rows: RowRule | null
   /** The columns that exist for the key. null: all. */
@@ -15,12 +15,12 @@ export interface Limits {
   readonly writable: ReadonlySet<Column> | null
   /** What each new record gets. */
   readonly presets: readonly Assignment[]
-  /** The tables that the rule reads, as they were. If one of them changes, the limits are made again. */
+  /** The tables that the rule reads, as they were. If one of them changes, the grant is compiled again. */
   readonly parents: readonly RegisteredTable[]
 }
 
 /** Returns what the role of a key opens for an action on a table. null: nothing. */
-export type LimitsOf = (key: KeyRole, action: TableAction, table: RegisteredTable) => Limits | null
+export type FindOpenGrant = (key: KeyRole, action: TableAction, table: RegisteredTable) => OpenGrant | null
 
 /** What a caller can see and change of a table. */
 export interface Opened {
@@ -56,18 +56,18 @@ const joinRules = (rules: readonly RowRule[]): RowRule | null => {
 }
 
 /**
- * Returns what the limits of several actions open together. `reading`: those of reading, which decide what the key sees; null
+ * Returns what the grants of several actions open together. `reading`: that of reading, which decides what the key sees; null
  * if it cannot read.
  */
-export const openLimited = (table: RegisteredTable, limits: readonly Limits[], reading: Limits | null): Opened => {
+export const openGrants = (table: RegisteredTable, grants: readonly OpenGrant[], reading: OpenGrant | null): Opened => {
   const shown = shownColumns(table)
-  const presets = [...new Set(limits)].flatMap((one) => one.presets)
-  const readable = (reading ? [reading] : limits).map((one) => one.readable)
-  const settable = limits.map((one) => one.writable)
+  const presets = [...new Set(grants)].flatMap((one) => one.presets)
+  const readable = (reading ? [reading] : grants).map((one) => one.readable)
+  const settable = grants.map((one) => one.writable)
   const visible = new Set(shown.filter((column) => isIn(readable, column)))
   const isPreset = (column: Column) => presets.some(([preset]) => preset === column)
   // A field that the token cannot read can be set only if a grant lists it.
-  const isKnown = (column: Column) => visible.has(column) || limits.some((one) => one.writable?.has(column))
+  const isKnown = (column: Column) => visible.has(column) || grants.some((one) => one.writable?.has(column))
   const writable = new Set(
     shown.filter((column) => !column.isReadonly && isIn(settable, column) && isKnown(column) && !isPreset(column))
   )
@@ -75,8 +75,8 @@ export const openLimited = (table: RegisteredTable, limits: readonly Limits[], r
     visible: [...visible],
     accepted: shown.filter((column) => visible.has(column) || writable.has(column)),
     writable: [...writable],
-    rowRule: joinRules(limits.flatMap(({ rows }) => rows ?? [])),
+    rowRule: joinRules(grants.flatMap(({ rows }) => rows ?? [])),
     presets,
-    mayCompare: reading !== null && (reading.rows === null || limits.some(({ rows }) => rows === reading.rows))
+    mayCompare: reading !== null && (reading.rows === null || grants.some(({ rows }) => rows === reading.rows))
   }
 }

@@ -4,7 +4,7 @@ import { foldName } from '../model/names.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import { checkValue } from '../model/values.ts'
-import type { Limits } from '../records/access/opened.ts'
+import type { OpenGrant } from '../records/access/opened.ts'
 import { type ComparedColumns, type Parent, readRule } from '../records/read/filter.ts'
 import type { Condition, RowRule } from '../sql/conditions.ts'
 import type { Assignment } from '../sql/records.ts'
@@ -30,7 +30,7 @@ const missingClaims = (names: readonly string[]) => {
   return new ClosedGrant(message, message)
 }
 
-interface LimitsOptions {
+interface CompileOptions {
   readonly claims: Claims
   /** Returns the registered table of this name, ignoring case. */
   readonly findTable: (name: string) => Registration | undefined
@@ -74,8 +74,8 @@ const foreignKeyOf = (table: RegisteredTable, fields: string) => {
 const compile = (
   { rows, fields = {}, presets = {} }: Grant,
   table: RegisteredTable,
-  { claims, findTable }: LimitsOptions
-): Limits => {
+  { claims, findTable }: CompileOptions
+): OpenGrant => {
   const missing = new Set<string>()
   const rule = withClaims(rows, claims, missing)
   const values = Object.entries(withClaims(presets, claims, missing) as object)
@@ -114,7 +114,11 @@ const compile = (
 }
 
 /** Compiles a grant. A rule that cannot be compiled opens nothing. */
-export const compileGrant = (grant: Grant, table: RegisteredTable, options: LimitsOptions): Limits | ClosedGrant => {
+export const compileGrant = (
+  grant: Grant,
+  table: RegisteredTable,
+  options: CompileOptions
+): OpenGrant | ClosedGrant => {
   try {
     return compile(grant, table, options)
   } catch (error) {

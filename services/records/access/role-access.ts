@@ -5,7 +5,7 @@ import { DomainError, excerpt } from '../../model/errors.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { type Access, type AccessForm, createAccess, createForm } from './access.ts'
-import { type Limits, type LimitsOf, type Opened, openLimited } from './opened.ts'
+import { type FindOpenGrant, type Opened, type OpenGrant, openGrants } from './opened.ts'
 
 /** Tokens whose accesses are cached. */
 const MAX_TOKENS = 2000
@@ -19,16 +19,16 @@ const closedByRole = ({ name }: RegisteredTable) =>
     { hint: 'GET /data/_me shows which tables are closed, and why.' }
   )
 
-interface LimitedAccess {
+interface RoleAccess {
   /** Those of reading, then those of the actions. */
-  readonly limits: readonly (Limits | null)[]
+  readonly grants: readonly (OpenGrant | null)[]
   readonly access: Access
 }
 
 /** By the actions of a request. */
-type TokenAccesses = WeakMap<RegisteredTable, Map<string, LimitedAccess>>
+type TokenAccesses = WeakMap<RegisteredTable, Map<string, RoleAccess>>
 
-interface LimitedRequest {
+interface AccessRequest {
   readonly caller: Pick<Caller, 'integers'>
   readonly table: RegisteredTable
   /** All that the request needs. */
@@ -58,11 +58,11 @@ const getOrCreate = <K, V>(map: Cache<K, V>, key: K, create: () => V): V => {
 }
 
 /** Creates the function that returns what the role of a token opens in a table. It throws ACTION_NOT_ALLOWED. */
-export const createLimitedAccess = (dialect: Dialect, limitsOf: LimitsOf) => {
+export const createRoleAccess = (dialect: Dialect, findOpenGrant: FindOpenGrant) => {
   const accesses = new LRUCache<KeyRole, TokenAccesses>({ max: MAX_TOKENS })
   const forms = new WeakMap<RegisteredTable, LRUCache<string, AccessForm>>()
 
-  const formOf = (table: RegisteredTable, opened: Opened, { integers }: LimitedRequest['caller']) => {
+  const formOf = (table: RegisteredTable, opened: Opened, { integers }: AccessRequest['caller']) => {
     const ofTable = getOrCreate(forms, table, () => new LRUCache<string, AccessForm>({ max: MAX_FORMS }))
     const key = formKey(table, opened, integers)
     const form = ofTable.get(key) ?? createForm(table, opened, { dialect, integers })
@@ -70,25 +70,25 @@ export const createLimitedAccess = (dialect: Dialect, limitsOf: LimitsOf) => {
     return form
   }
 
-  return (role: KeyRole, { caller, table, actions }: LimitedRequest): Access => {
+  return (role: KeyRole, { caller, table, actions }: AccessRequest): Access => {
     if (actions.length === 0) throw new Error('A token with a role needs an action.')
     const needed = actions.map((action) => {
-      const limits = limitsOf(role, action, table)
-      if (!limits) throw closedByRole(table)
-      return limits
+      const grant = findOpenGrant(role, action, table)
+      if (!grant) throw closedByRole(table)
+      return grant
     })
-    const reading = limitsOf(role, 'read', table)
+    const reading = findOpenGrant(role, 'read', table)
     // An upsert returns the record, which may have existed.
     const isUpsert = actions.includes('create') && actions.includes('update')
     const joined = isUpsert && reading ? [...needed, reading] : needed
-    const limits = [reading, ...joined]
+    const grants = [reading, ...joined]
     const ofRole = getOrCreate<KeyRole, TokenAccesses>(accesses, role, () => new WeakMap())
-    const ofTable = getOrCreate(ofRole, table, () => new Map<string, LimitedAccess>())
+    const ofTable = getOrCreate(ofRole, table, () => new Map<string, RoleAccess>())
     const cached = ofTable.get(actions.join())
-    if (cached?.limits.every((one, index) => one === limits[index])) return cached.access
-    const opened = openLimited(table, joined, reading)
+    if (cached?.grants.every((one, index) => one === grants[index])) return cached.access
+    const opened = openGrants(table, joined, reading)
     const access = createAccess(table, opened, formOf(table, opened, caller))
-    ofTable.set(actions.join(), { limits, access })
+    ofTable.set(actions.join(), { grants, access })
     return access
   }
 }
