@@ -44,7 +44,7 @@ export const startTokenApp = async (t: Test, { clock = Date.now, onLog, env, ...
   await app.register(caller)
   await app.register(tokenAuth, options)
   await app.register(dataRoutes, { prefix: '/data' })
-  app.get('/without-token', async ({ token }) => ok(token.name))
+  app.get('/without-key', async ({ key }) => ok(key.name))
   app.get('/without-table', async ({ table }) => ok(table.name))
   t.teardown(() => app.close())
   return { app, file: `${config.DATA_DIR}/rowhouse.db` }

@@ -29,10 +29,10 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** The key of the request. @throws on routes without `authenticateToken` */
-    readonly token: LiveKey
+    readonly key: LiveKey
     /** The table of the path. @throws on routes without an action, or without a table */
     readonly table: RegisteredTable
-    [TOKEN]: LiveKey | null
+    [KEY]: LiveKey | null
     [TABLE]: RegisteredTable | null
     /** All actions that the request needs on its table. @throws on routes without an action */
     readonly actions: readonly TableAction[]
@@ -41,7 +41,7 @@ declare module 'fastify' {
   }
 }
 
-const TOKEN: unique symbol = Symbol('token')
+const KEY: unique symbol = Symbol('key')
 const TABLE: unique symbol = Symbol('table')
 const ACTIONS: unique symbol = Symbol('actions')
 
@@ -87,11 +87,11 @@ const neededBy = (request: FastifyRequest, { action, furtherActions }: RouteActi
 /** Checks the rights to all actions that the request needs. @throws ACTION_NOT_ALLOWED */
 const authorizeAll = (
   request: FastifyRequest,
-  token: LiveKey,
+  key: LiveKey,
   actions: RouteActions,
   { stored, requested }: TableNames
 ) => {
-  for (const needed of neededBy(request, actions)) authorize(token, needed, stored, requested)
+  for (const needed of neededBy(request, actions)) authorize(key, needed, stored, requested)
 }
 
 const roleChanged = () =>
@@ -111,12 +111,12 @@ export default fp<SaveUsesOptions>(
   async (fastify, options) => {
     const { tokens, dailyUses, keys, tables, roles } = fastify
 
-    fastify.decorateRequest(TOKEN, null)
+    fastify.decorateRequest(KEY, null)
     fastify.decorateRequest(TABLE, null)
     fastify.decorateRequest(ACTIONS, null)
-    fastify.decorateRequest('token', {
+    fastify.decorateRequest('key', {
       getter() {
-        return requireHook(this[TOKEN], 'authenticateToken')
+        return requireHook(this[KEY], 'authenticateToken')
       }
     })
     fastify.decorateRequest('table', {
@@ -132,8 +132,8 @@ export default fp<SaveUsesOptions>(
     })
 
     const count = (reply: FastifyReply, requests = 1) => {
-      const { token, ip: address = '' } = reply.request
-      const quota = keys.count(token, address, requests)
+      const { key, ip: address = '' } = reply.request
+      const quota = keys.count(key, address, requests)
       if (!quota) return
       setQuota(reply, quota)
       if (!quota.isAllowed) throw tooManyRequests(quota, requests)
@@ -142,14 +142,14 @@ export default fp<SaveUsesOptions>(
 
     const accept = (reply: FastifyReply, key: LiveKey) => {
       const { request } = reply
-      request[TOKEN] = key
+      request[KEY] = key
       request[CALLER] = callerOf(request)
       if (isToken(key)) dailyUses.countRequest(key.id)
       count(reply)
     }
 
     fastify.addHook('onResponse', (request, { statusCode }, done) => {
-      const key = request[TOKEN]
+      const key = request[KEY]
       if (key && isToken(key)) dailyUses.countStatus(key.id, statusCode)
       done()
     })
@@ -171,25 +171,25 @@ export default fp<SaveUsesOptions>(
       requested
     })
 
-    /** Checks the rights with the latest state of the token, and returns the latest state of the table. */
+    /** Checks the rights with the latest state of the key, and returns the latest state of the table. */
     const currentTable = (request: FastifyRequest, actions: RouteActions): RegisteredTable | null => {
-      const token = keys.current(request.token)
+      const key = keys.current(request.key)
       const name = pathTable(request)
-      authorizeAll(request, token, actions, name === undefined ? namesInBody(request) : namesInPath(name))
-      request[TOKEN] = token
+      authorizeAll(request, key, actions, name === undefined ? namesInBody(request) : namesInPath(name))
+      request[KEY] = key
       if (name === undefined) return null
-      const reachable = () => reachableTables(tables.all(), token.scope)
+      const reachable = () => reachableTables(tables.all(), key.scope)
       return openToTokens(tables.findByPath(name), name, { isWrite: actions.action !== 'read', reachable })
     }
 
     const rightsOf = (role: KeyRole | null) => role && roles.rightsOf(role)
 
     const callerOf = (request: FastifyRequest): Caller => {
-      const { id, name, integers, role } = request.token
+      const { id, name, integers, role } = request.key
       const rights = rightsOf(role)
       /** An access that was opened under other rights must not be used. */
       const confirmRight = async () => {
-        if (!isDeepStrictEqual(rightsOf(keys.current(request.token).role), rights)) throw roleChanged()
+        if (!isDeepStrictEqual(rightsOf(keys.current(request.key).role), rights)) throw roleChanged()
         confirmActions(request)
       }
       return {
@@ -205,13 +205,13 @@ export default fp<SaveUsesOptions>(
         },
         confirmRight,
         ...(role && { role }),
-        mayRead: (table) => keys.current(request.token).scope.allows('read', table)
+        mayRead: (table) => keys.current(request.key).scope.allows('read', table)
       }
     }
 
     const confirmActions = (request: FastifyRequest) => {
       const actions = request[ACTIONS]
-      if (actions === null) keys.current(request.token)
+      if (actions === null) keys.current(request.key)
       else confirmTable(request, actions)
     }
 
@@ -223,8 +223,8 @@ export default fp<SaveUsesOptions>(
       assertSameRecords(before, now)
     }
 
-    const refuseViews: onRequestHookHandler = ({ token }, _reply, done) => {
-      refuseView(token)
+    const refuseViews: onRequestHookHandler = ({ key }, _reply, done) => {
+      refuseView(key)
       done()
     }
 
@@ -233,7 +233,7 @@ export default fp<SaveUsesOptions>(
       (actions: RouteActions): onRequestHookHandler =>
       (request, _reply, done) => {
         const name = pathTable(request)
-        authorizeAll(request, request.token, actions, name === undefined ? UNKNOWN : namesInPath(name))
+        authorizeAll(request, request.key, actions, name === undefined ? UNKNOWN : namesInPath(name))
         done()
       }
 

@@ -21,12 +21,12 @@ const dataArea: FastifyPluginAsyncTypebox = async (fastify) => {
       (
         bytes,
         {
-          token,
+          key,
           routeOptions: {
             config: { maxParts }
           }
         }
-      ) => parseJson(bytes, { keepsWideIntegers: token.integers === 'number', maxParts })
+      ) => parseJson(bytes, { keepsWideIntegers: key.integers === 'number', maxParts })
     )
   )
 

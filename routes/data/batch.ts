@@ -18,11 +18,11 @@ interface UsedTable {
 }
 
 /** Creates the tables of one batch of a token, and the check that the token may still use them. */
-const createTokenTables = ({ tables, keys, accessOf }: FastifyInstance, { caller, token }: FastifyRequest) => {
+const createTokenTables = ({ tables, keys, accessOf }: FastifyInstance, { caller, key }: FastifyRequest) => {
   const usedTables = new Map<string, UsedTable>()
 
   const find = (name: string, actions: Iterable<Actions[number]>) => {
-    const current = keys.current(token)
+    const current = keys.current(key)
     const table = tables.findByPath(name)
     for (const action of actions) authorize(current, action, table?.name ?? name, name)
     const reachable = () => reachableTables(tables.all(), current.scope)

@@ -22,9 +22,9 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { credential: 'token', action: 'none', errors: [] }
     },
     async (request, reply) => {
-      const { caller, token, query } = request
-      const reachable = reachableTables(tables.all(), token.scope).filter((table) => !table.isOutdated)
-      const document = await typedDocuments.forToken(token, reachable, query.openapi ?? '3.1')
+      const { caller, key, query } = request
+      const reachable = reachableTables(tables.all(), key.scope).filter((table) => !table.isOutdated)
+      const document = await typedDocuments.forToken(key, reachable, query.openapi ?? '3.1')
       await caller.confirm()
       return sendTagged(request, reply, document)
     }

@@ -26,7 +26,7 @@ const identityRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'token', action: 'none', errors: [] }
     },
-    async ({ token: { name, permissions, role, integers, expiresAt, scope } }) =>
+    async ({ key: { name, permissions, role, integers, expiresAt, scope } }) =>
       ok({
         name,
         permissions,

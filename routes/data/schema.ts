@@ -23,9 +23,9 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
 
   /** With the latest state of the token: its right may be checked again during the request. */
   const referable =
-    (request: Pick<FastifyRequest, 'token'>): Referable =>
+    (request: Pick<FastifyRequest, 'key'>): Referable =>
     (table, field) =>
-      readableFields(tables.find, request.token.scope)(table, field)
+      readableFields(tables.find, request.key.scope)(table, field)
 
   fastify.post(
     '/_schema/tables',
@@ -46,7 +46,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       }
     },
     async (request) =>
-      show(await tables.create(request.caller, request.body, { isReferable: referable(request) }), request.token)
+      show(await tables.create(request.caller, request.body, { isReferable: referable(request) }), request.key)
   )
 
   fastify.post(
@@ -82,7 +82,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { caller, table, body } = request
-      return show(await tables.addField(caller, table.id, body.field, referable(request)), request.token)
+      return show(await tables.addField(caller, table.id, body.field, referable(request)), request.key)
     }
   )
 
@@ -99,7 +99,7 @@ const schemaRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential, action: 'read', errors: ['ACTION_NOT_ALLOWED', 'TABLE_NOT_FOUND', 'TABLE_UNUSABLE'] }
     },
-    async ({ table, token }) => show(table, token)
+    async ({ table, key }) => show(table, key)
   )
 }
 

@@ -293,7 +293,7 @@ t.test('a request with a slow body', async (t) => {
 
 t.test('a handler that uses the token or the table without their hooks fails with 500', async (t) => {
   const { token } = await issue(app, { tables: ['*'], actions: ['read'] })
-  for (const url of ['/without-token', '/without-table']) {
+  for (const url of ['/without-key', '/without-table']) {
     const response = await app.inject({ url, headers: bearer(token) })
     t.equal(response.statusCode, 500)
     t.match(response.json(), { success: false, error: { code: 'INTERNAL_ERROR' } })
@@ -437,7 +437,7 @@ t.test('a route keeps its own hooks, which run after the checks', async (t) => {
   const { token } = await issue(app, { tables: ['cats'], actions: ['update'] })
   const calls: string[] = []
   const hook = (name: string) => async (request: FastifyRequest) => {
-    calls.push(`${name} ${request.token.name}`)
+    calls.push(`${name} ${request.key.name}`)
   }
   await app.register(async (area) => {
     area.addHook('onRoute', area.requireAction)
