@@ -174,6 +174,11 @@ const bodies: Record<string, MakeBody> = {
   queryRecords: query,
   adminAggregateRecords: aggregate,
   aggregateRecords: aggregate,
+  adminExplainToken: ({ name }, { keys }, { pick, chance }) => ({
+    table: name,
+    action: pick(['read', 'create', 'update', 'delete', 'schema']),
+    ...(chance(0.5) && { key: pick(keys) })
+  }),
   adminImportTables: (_table, _environment, { pick }) => ({
     name: pick([...EXTERNAL_TABLE_NAMES, 'seen', 'sqlite_schema'])
   }),

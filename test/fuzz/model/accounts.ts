@@ -135,7 +135,11 @@ export const deleteAdmin = (model: Model, id: number) => {
   return CONFIRMED
 }
 
-export const toListedToken = (token: Token) => ({
+/** Returns the secret before the last rotation; undefined if it has ended. */
+export const validPrevious = (model: Model, { previous }: Token) =>
+  previous && model.now < previous.validUntil ? previous : undefined
+
+export const toListedToken = (model: Model, token: Token) => ({
   id: token.id,
   name: token.name,
   token_prefix: token.prefix,
@@ -143,6 +147,9 @@ export const toListedToken = (token: Token) => ({
   role: null,
   claims: {},
   integers: 'auto',
+  rate_limit: null,
+  networks: [],
+  previous_valid_until: validPrevious(model, token)?.validUntil ?? null,
   is_active: token.isActive,
   expires_at: token.expiresAt,
   last_used_at: token.lastUsedAt,
@@ -164,7 +171,7 @@ export const issueToken = (model: Model, sent: NewToken, { id, secret }: { id: n
   if (expiresAt !== null && expiresAt <= now) invalid()
   const prefix = maskOf(secret)
   const times = { expiresAt, lastUsedAt: null, createdAt: now, updatedAt: now }
-  model.tokens.push({ id, secret, prefix, name, permissions, isActive: true, ...times })
+  model.tokens.push({ id, secret, prefix, previous: null, name, permissions, isActive: true, ...times })
   const issued = { id, name, token: secret, tokenPrefix: prefix, permissions }
   return sent.expiresAt === undefined ? issued : { ...issued, expiresAt }
 }
@@ -178,6 +185,15 @@ export const changeToken = (model: Model, id: number, changes: TokenChanges) => 
   const token = findToken(model, id)
   Object.assign(token, changes, { updatedAt: nextTimestamp(model, token.updatedAt) })
   return CONFIRMED
+}
+
+export const rotateToken = (model: Model, id: number, overlapSeconds: number, secret: string) => {
+  const token = findToken(model, id)
+  const validUntil = model.now + overlapSeconds * 1000
+  const previous = overlapSeconds === 0 ? null : { secret: token.secret, validUntil }
+  const updatedAt = nextTimestamp(model, token.updatedAt)
+  Object.assign(token, { secret, prefix: maskOf(secret), previous, updatedAt })
+  return { id, token: secret, tokenPrefix: token.prefix, previousValidUntil: previous && validUntil }
 }
 
 export const revokeToken = (model: Model, id: number) => {

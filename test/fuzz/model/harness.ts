@@ -101,7 +101,7 @@ export const pick = <T>(list: readonly T[], n: number): T | undefined => list[n 
 /** One in twelve selectors chooses a credential without regard to its validity. */
 const choosesAnyCredential = (n: number) => n % 12 === 11
 
-export const bearer = (token: Token | undefined) => ({
+export const bearer = (token: Pick<Token, 'secret'> | undefined) => ({
   authorization: `Bearer ${token?.secret ?? `rh_${'0'.repeat(64)}`}`
 })
 

@@ -44,10 +44,17 @@ export interface Session {
   hasEnded: boolean
 }
 
+export interface PreviousSecret {
+  readonly secret: string
+  readonly validUntil: number
+}
+
 export interface Token {
   readonly id: number
-  readonly secret: string
-  readonly prefix: string
+  secret: string
+  prefix: string
+  /** The secret before the last rotation. */
+  previous: PreviousSecret | null
   name: string
   permissions: Permissions
   isActive: boolean
