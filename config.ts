@@ -121,7 +121,7 @@ export const settingVariables = {
   auditKeep: 'AUDIT_KEEP'
 } as const satisfies Record<SettingName, keyof Variables>
 
-/** Accepts an address, or a network in CIDR notation. A prefix of 0, which has every address, is none. */
+/** Accepts an address, or a network in CIDR notation. Refuses a prefix of 0: every client could set its own address. */
 export const isNetwork = (text: string) => {
   const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const family = isIP(address)

@@ -6,8 +6,14 @@ const PERMISSIONS = 100
 
 const secretOf = (n: number) => `rh_${n.toString(16).padStart(64, '0')}`
 
+/** Tokens come in pairs: one has permissions, the other a role. */
+const pairOf = (n: number) => Math.floor(n / 2)
+
 const permissionsOf = (n: number) =>
-  JSON.stringify({ tables: ['products', 'orders', `table ${n % PERMISSIONS}`], actions: ['read', 'create', 'update'] })
+  JSON.stringify({
+    tables: ['products', 'orders', `table ${pairOf(n) % PERMISSIONS}`],
+    actions: ['read', 'create', 'update']
+  })
 
 /**
  * Adds tokens to a database of the service: half with one of 100 permissions, half with one of ten roles and a claim of their own.
@@ -30,7 +36,7 @@ export const addTokens = (file: string, count: number) => {
       hash('sha256', secretOf(n)),
       `rh_${String(n).padStart(8, '0')}********`,
       hasRole ? '{"tables":[],"actions":[]}' : permissionsOf(n),
-      hasRole ? (n % ROLES) + 1 : null,
+      hasRole ? (pairOf(n) % ROLES) + 1 : null,
       hasRole ? JSON.stringify({ customer: n }) : '{}'
     )
   }

@@ -77,7 +77,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'The `token` in the response of POST /admin/tokens. It matches `^rh_[0-9a-f]{64}$`. With the setting JWT_ISSUER, also a JWT of that issuer. The `token` of POST /admin/tokens/{id}/view only reads. With PUBLIC_ROLE, a request without a credential has that role.'
+      'The `token` in the response of POST /admin/tokens or POST /admin/tokens/{id}/rotate. It matches `^rh_[0-9a-f]{64}$`. With the setting JWT_ISSUER, also a JWT of that issuer. The `token` of POST /admin/tokens/{id}/view only reads. With PUBLIC_ROLE, a request without a credential has that role.'
   },
   adminKey: {
     type: 'http',

@@ -22,8 +22,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** An onRequest hook: requires a valid bearer, or with PUBLIC_ROLE none, else 401. */
     authenticateToken: onRequestHookHandler
-    /** Counts further requests of a key that has a limit, such as the operations of a batch. @throws TOO_MANY_REQUESTS */
-    countRequests: (reply: FastifyReply, requests: number) => void
+    /** Counts the operations of a batch as requests, after the first one, which is the request. @throws TOO_MANY_REQUESTS */
+    countOperations: (reply: FastifyReply, operations: number) => void
     /** An onRoute hook: adds the checks of the action that the route declares. @throws if it declares none */
     requireAction: (route: RouteOptions) => void
   }
@@ -131,21 +131,23 @@ export default fp<SaveUsesOptions>(
       }
     })
 
-    const count = (reply: FastifyReply, requests = 1) => {
+    const count = (reply: FastifyReply, requests: number, operations: number) => {
       const { key, ip: address = '' } = reply.request
       const quota = keys.count(key, address, requests)
       if (!quota) return
       setQuota(reply, quota)
-      if (!quota.isAllowed) throw tooManyRequests(quota, requests)
+      if (!quota.isAllowed) throw tooManyRequests(quota, operations)
     }
-    fastify.decorate('countRequests', count)
+    fastify.decorate('countOperations', (reply, operations) => {
+      if (operations > 1) count(reply, operations - 1, operations)
+    })
 
     const accept = (reply: FastifyReply, key: LiveKey) => {
       const { request } = reply
       request[KEY] = key
       request[CALLER] = callerOf(request)
       if (isToken(key)) dailyUses.countRequest(key.id)
-      count(reply)
+      count(reply, 1, 1)
     }
 
     fastify.addHook('onResponse', (request, { statusCode }, done) => {

@@ -43,7 +43,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'List the access tokens',
         description:
-          'Lists tokens, in the order of their ids. A page with fewer than `limit` tokens is the last one. Only the response to POST /admin/tokens contains a secret.',
+          'Lists tokens, in the order of their ids. A page with fewer than `limit` tokens is the last one. Only the responses to POST /admin/tokens and POST /admin/tokens/{id}/rotate contain a secret.',
         querystring: TokensQuerySchema,
         response: { 200: TokensEnvelope }
       },
@@ -129,7 +129,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Give an access token a new secret',
         description:
-          'Only this response contains the new secret. The old one is accepted until the overlap ends, so that its programs can change to the new one. Two secrets are accepted at most: another rotation ends the one before.',
+          'Only this response contains the new secret. The previous one is accepted until the overlap ends, so that programs can change to the new one. Another rotation ends the previous secret.',
         params: TokenIdParamsSchema,
         body: RotationSchema,
         response: { 200: RotatedTokenEnvelope }

@@ -86,8 +86,7 @@ const batchRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { caller, body } = request
-      // The request itself is counted already.
-      if (body.operations.length > 1) fastify.countRequests(reply, body.operations.length - 1)
+      fastify.countOperations(reply, body.operations.length)
       assertRoomForResponse(reply)
       const { batchTables, confirm } = createTokenTables(fastify, request)
       const confirmAll = async () => {

@@ -23,14 +23,15 @@ export interface Quota {
 /** Beyond this number, the window that was used last the longest ago is deleted, and its client begins a new one. */
 const MAX_WINDOWS = 100_000
 
-/** `requests`: those that the refused request counts as. */
-export const tooManyRequests = ({ limit, resetsIn }: Quota, requests: number) =>
-  new DomainError('TOO_MANY_REQUESTS', `Too many requests. Try again in ${resetsIn} s.`, {
-    retryAfter: resetsIn,
-    ...(requests > 1 && {
-      hint: `A batch counts as one request for each operation. ${limit.requests} are allowed in ${limit.seconds} s.`
-    })
-  })
+/** `operations`: of the refused batch; 1 for any other request. */
+export const tooManyRequests = ({ limit, resetsIn }: Quota, operations: number) => {
+  const message =
+    operations > limit.requests
+      ? 'The batch has more operations than the limit of requests, so it never succeeds.'
+      : `Too many requests. Retry in ${resetsIn} s.`
+  const hint = `A batch counts as one request for each operation. Send at most ${limit.requests} operations in ${limit.seconds} s.`
+  return new DomainError('TOO_MANY_REQUESTS', message, { retryAfter: resetsIn, ...(operations > 1 && { hint }) })
+}
 
 /** Creates fixed windows in memory, one for each name. A window begins with its first request. */
 export const createRequestWindows = (clock: Clock, maxWindows = MAX_WINDOWS) => {

@@ -173,7 +173,7 @@ const checkNetworks = (networks: readonly string[] = []) => {
       : {
           path: `/networks/${index}`,
           code: 'format',
-          message: `'networks' must list addresses or networks such as 10.0.0.0/8. '${excerpt(network)}' is neither.`
+          message: `'${excerpt(network)}' is not an address, or a network with a prefix of at least 1, such as 10.0.0.0/8. [] accepts all addresses.`
         }
   )
   if (violations.length > 0) throw invalid(violations)

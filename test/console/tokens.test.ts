@@ -63,7 +63,7 @@ if (skip) {
     await page.getByLabel('In each').selectOption('hour')
     await page.getByLabel('Networks').fill('10.0.0.0/8\nshop.example')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText("'shop.example' is neither.").waitFor()
+    await page.getByText("'shop.example' is not an address").waitFor()
     await photographPage(page, 'token-limits')
     await expectAccessible(t, page)
     await page.getByLabel('Networks').fill('10.0.0.0/8\n\n 192.0.2.1 ')

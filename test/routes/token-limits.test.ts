@@ -66,9 +66,14 @@ t.test('a batch counts its operations', async (t) => {
   t.equal(stored.headers.ratelimit, '"default";r=2;t=60')
   const refused = await batch(14, 15, 16)
   expectError(t, refused, 429, 'TOO_MANY_REQUESTS')
-  t.match(refused.json().error.hint, /A batch counts as one request for each operation\. 5 are allowed in 60 s\./)
+  t.match(refused.json().error.hint, /Send at most 5 operations in 60 s\./)
+  t.equal(refused.headers['retry-after'], '60')
   t.equal(refused.headers.ratelimit, '"default";r=1;t=60', 'the refused request is one')
   t.equal((await batch(17)).statusCode, 200)
+  now += 60_000
+  const tooLarge = await batch(21, 22, 23, 24, 25, 26)
+  expectError(t, tooLarge, 429, 'TOO_MANY_REQUESTS')
+  t.match(tooLarge.json().error.message, /never succeeds/)
   t.strictSame(
     dataOf(await admin.get('/admin/tables/1/data')).rows.map(({ id }: { id: number }) => id),
     [11, 12, 13, 17]

@@ -142,7 +142,7 @@ t.test('with CORS_ORIGIN', async (t) => {
     t.match(res.headers, {
       'access-control-allow-origin': listed,
       'access-control-expose-headers':
-        'Allow, Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, X-Request-Id',
+        'Allow, Content-Disposition, ETag, Idempotency-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id',
       vary: 'Authorization, Cookie, Origin',
       'content-security-policy': policy
     })

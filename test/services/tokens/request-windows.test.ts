@@ -37,10 +37,16 @@ t.test('the error says when to try again, and how batches count', async (t) => {
   t.match(tooManyRequests(quota, 1), {
     code: 'TOO_MANY_REQUESTS',
     retryAfter: 6,
-    message: 'Too many requests. Try again in 6 s.',
+    message: 'Too many requests. Retry in 6 s.',
     hint: undefined
   })
-  t.equal(tooManyRequests(quota, 5).hint, 'A batch counts as one request for each operation. 2 are allowed in 10 s.')
+  const hint = 'A batch counts as one request for each operation. Send at most 2 operations in 10 s.'
+  t.match(tooManyRequests(quota, 2), { retryAfter: 6, hint })
+  t.match(tooManyRequests(quota, 3), {
+    message: 'The batch has more operations than the limit of requests, so it never succeeds.',
+    retryAfter: 6,
+    hint
+  })
 })
 
 t.test('the number of windows is limited', async (t) => {
