@@ -5,7 +5,7 @@ import { claimName } from './claims.ts'
 type ToText = (value: unknown) => string
 
 const listOf = (value: unknown, toText: ToText) =>
-  Array.isArray(value) && value.length > 0 ? value.map(toText).join(', ') : `no value`
+  Array.isArray(value) && value.length > 0 ? value.map(toText).join(', ') : 'an empty list'
 
 const rangeOf = (value: unknown, toText: ToText) =>
   Array.isArray(value) ? value.map(toText).join(' and ') : toText(value)

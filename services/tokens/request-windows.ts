@@ -6,7 +6,7 @@ import { DomainError } from '../model/errors.ts'
 interface Window {
   used: number
   /** Epoch milliseconds. */
-  readonly endsAt: number
+  readonly startedAt: number
 }
 
 /** What is left of a limit after a request. */
@@ -40,13 +40,15 @@ export const createRequestWindows = (clock: Clock, maxWindows = MAX_WINDOWS) => 
   /** Counts requests of the name, if the window has room for all of them. */
   const count = (name: string, limit: RateLimit, requests = 1): Quota => {
     const now = clock()
+    const length = limit.seconds * 1000
     const known = windows.get(name)
-    const window = known && now < known.endsAt ? known : { used: 0, endsAt: now + limit.seconds * 1000 }
+    // The limit may have changed since the window began.
+    const window = known && now < known.startedAt + length ? known : { used: 0, startedAt: now }
     if (window !== known) windows.set(name, window)
     const isAllowed = window.used + requests <= limit.requests
     if (isAllowed) window.used += requests
     const remaining = Math.max(0, limit.requests - window.used)
-    return { limit, remaining, resetsIn: Math.ceil((window.endsAt - now) / 1000), isAllowed }
+    return { limit, remaining, resetsIn: Math.ceil((window.startedAt + length - now) / 1000), isAllowed }
   }
 
   return { count }

@@ -91,7 +91,7 @@ const KEEP_HIGHEST_IDS = `
 
 /** Otherwise a credential that was revoked after the backup would work again. */
 const CLOSE_ACCESS =
-  'DELETE FROM main._rowhouse_sessions; DELETE FROM main._rowhouse_admin_keys; UPDATE main._rowhouse_tokens SET is_active = 0'
+  'DELETE FROM main._rowhouse_sessions; DELETE FROM main._rowhouse_admin_keys; UPDATE main._rowhouse_tokens SET is_active = 0, previous_digest = NULL, previous_until = NULL'
 
 /** Replaces rows of the staged backup by those of the served file, and adds the row of the audit. */
 const keepRows = ({ raw, run }: Connection, { served, includesAccess, audited }: RestoreTask) => {

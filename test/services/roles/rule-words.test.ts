@@ -25,7 +25,7 @@ t.test('a condition of each operator has words', async (t) => {
   for (const [operator, [value, words]] of Object.entries(expected))
     t.equal(inWords({ where: { f: { [operator]: value } } }), `Records where f ${words}.`)
   t.equal(inWords({ where: { f: { isNull: false } } }), 'Records where f has a value.')
-  t.equal(inWords({ where: { f: { in: [] } } }), 'Records where f is one of no value.')
+  t.equal(inWords({ where: { f: { in: [] } } }), 'Records where f is one of an empty list.')
   t.equal(inWords({ where: { f: { between: 1 } } }), 'Records where f is between 1.', 'a rule that closes the table')
 })
 

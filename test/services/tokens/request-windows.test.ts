@@ -26,10 +26,13 @@ t.test('several requests are counted together, or not at all', async (t) => {
   t.match(count('a', limit, 1), { remaining: 0, isAllowed: true })
 })
 
-t.test('a lower limit refuses what a higher one has allowed', async (t) => {
-  const { count } = createRequestWindows(() => 0)
-  count('a', limit, 2)
-  t.match(count('a', { requests: 1, seconds: 10 }), { remaining: 0, isAllowed: false })
+t.test('a changed limit applies to the window that has begun', async (t) => {
+  let now = 0
+  const { count } = createRequestWindows(() => now)
+  count('a', { requests: 9, seconds: 86_400 }, 2)
+  t.match(count('a', { requests: 1, seconds: 10 }), { remaining: 0, resetsIn: 10, isAllowed: false })
+  now = 10_000
+  t.match(count('a', { requests: 1, seconds: 10 }), { remaining: 0, resetsIn: 10, isAllowed: true })
 })
 
 t.test('the error says when to try again, and how batches count', async (t) => {
