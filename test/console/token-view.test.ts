@@ -39,20 +39,18 @@ if (skip) {
   const issue = async (claims: object): Promise<number> =>
     dataOf(await admin.post('/admin/tokens', { name: 'Shop', role: 'customer', claims })).id
 
-  t.test('the grid shows what a key sees, read-only', async (t) => {
+  t.test('the grid shows what a token sees, read-only', async (t) => {
     const id = await issue({ customer: 17 })
     const page = await openAsAdmin(t, `tokens/${id}`)
     const bearers: string[] = []
     page.on('request', (request) => {
       if (request.url().includes('/data/')) bearers.push(request.headers().authorization ?? '')
     })
-    await page.getByRole('link', { name: 'View as this key' }).click()
-    await page.getByText('You see what the key “Shop” sees.').waitFor()
-    t.strictSame(await page.getByLabel('Table', { exact: true }).locator('option').allTextContents(), [
-      'customers',
-      'orders'
-    ])
-    await page.getByLabel('Table', { exact: true }).selectOption('orders')
+    await page.getByRole('link', { name: 'View as this token' }).click()
+    await page.getByText('You see what the token “Shop” sees.').waitFor()
+    const choice = page.getByLabel('Table', { exact: true })
+    await choice.selectOption('orders')
+    t.strictSame(await choice.locator('option').allTextContents(), ['customers', 'orders'])
     await page.getByRole('gridcell', { name: 'paid' }).waitFor()
     await page.getByText('2 records').waitFor()
     await page.getByRole('gridcell', { name: 'Ada' }).first().waitFor()
@@ -62,8 +60,11 @@ if (skip) {
     t.strictSame(await page.getByRole('columnheader').allTextContents(), ['Row', 'id', 'customer_id', 'state', 'total'])
     t.equal(await page.getByText('a secret').count(), 0)
     t.equal(await page.getByRole('checkbox').count(), 0, 'no row can be selected')
-    await page.getByRole('gridcell', { name: 'paid' }).dblclick()
-    t.equal(await page.locator('[role=gridcell] input').count(), 0, 'no cell can be edited')
+    const cell = page.getByRole('gridcell', { name: 'paid' })
+    await cell.dblclick()
+    await page.keyboard.press('x')
+    await page.keyboard.press('Enter')
+    t.equal(await cell.count(), 1, 'no cell can be edited')
     t.ok(await page.getByRole('button', { name: /^Open record of row 1 / }).isDisabled())
 
     await page.getByRole('columnheader', { name: 'total' }).click()
@@ -104,15 +105,15 @@ if (skip) {
     t.equal(refused, 1)
   })
 
-  t.test('a key that sees nothing, and one that is switched off, say so', async (t) => {
+  t.test('a token that sees nothing, and one that is switched off, say so', async (t) => {
     const id = await issue({})
     const page = await openAsAdmin(t, `tokens/${id}/view`)
-    await page.getByRole('heading', { name: 'This key sees no table.' }).waitFor()
+    await page.getByRole('heading', { name: 'This token sees no table.' }).waitFor()
     await photographPage(page, 'token-view-nothing')
     await expectAccessible(t, page)
     dataOf(await admin.put(`/admin/tokens/${id}`, { isActive: false }))
     await page.reload()
-    await page.getByRole('heading', { name: 'The key is not valid any more' }).waitFor()
+    await page.getByRole('heading', { name: 'The token is no longer valid' }).waitFor()
     const missing = await openAsAdmin(t, 'tokens/999/view')
     await missing.getByRole('heading', { name: 'There is no such token.' }).waitFor()
   })
@@ -120,13 +121,13 @@ if (skip) {
   t.test('the page of a token explains what it may do', async (t) => {
     const id = await issue({ customer: 17 })
     const page = await openAsAdmin(t, `tokens/${id}`)
-    const box = page.getByRole('region', { name: 'What may this key do?' })
+    const box = page.getByRole('region', { name: 'What may this token do?' })
     await box.getByLabel('Table').selectOption('orders')
     await box.getByLabel('Key of a record').fill('2')
     await box.getByRole('button', { name: 'Explain' }).click()
     await box.getByText("Grant 1 of the role 'customer' opens the action 'read'").waitFor()
     await box.getByText('Records where customer_id equals 17.').waitFor()
-    await box.getByText('It exists, but not for this key.').waitFor()
+    await box.getByText('It exists, but the token cannot reach it.').waitFor()
     await box.scrollIntoViewIfNeeded()
     await photographPage(page, 'token-explain')
     await expectAccessible(t, page)

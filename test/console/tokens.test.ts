@@ -82,15 +82,15 @@ if (skip) {
     t.match(await stored(), { rate_limit: null, networks: ['10.0.0.0/8', '192.0.2.1'] })
   })
 
-  t.test('a new secret is shown once, and the old one works until the overlap ends', async (t) => {
+  t.test('the new secret is shown once, and the previous one works until the overlap ends', async (t) => {
     const { id, token } = await issue('rotated')
     const page = await openAsAdmin(t, `tokens/${id}`)
     const rotate = async (overlap: string) => {
-      await page.getByRole('button', { name: 'New secret' }).click()
-      await page.getByLabel('The old secret works').selectOption(overlap)
+      await page.getByRole('button', { name: 'Replace secret' }).click()
+      await page.getByLabel('The previous secret works').selectOption(overlap)
       await photographPage(page, 'token-rotate')
       await expectAccessible(t, page)
-      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      await page.getByRole('button', { name: 'Replace the secret' }).click()
       await page.getByRole('heading', { name: '“rotated” is ready' }).waitFor()
       return (
         (await page
@@ -105,8 +105,8 @@ if (skip) {
     t.strictSame([await statusOf(token), await statusOf(first)], [200, 200])
     await page.getByRole('link', { name: 'I have copied it' }).click()
     await page.getByRole('link', { name: 'rotated' }).click()
-    await page.getByText('The old secret works until').waitFor()
-    const second = await rotate('no more: it ends now')
+    await page.getByText(/^The previous secret works until .+\.$/).waitFor()
+    const second = await rotate('not at all: it ends now')
     t.strictSame([await statusOf(token), await statusOf(first), await statusOf(second)], [401, 401, 200])
   })
 

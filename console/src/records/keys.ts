@@ -15,7 +15,3 @@ export const keyOf = (table: Keyed, row: Row): string => {
   const values = keyFields(table).map((name) => String(row[name]))
   return values.length === 1 ? String(values[0]) : values.map(encodeURIComponent).join(',')
 }
-
-/** Whether nobody can change the records here: a view, or a table whose records have no key. */
-export const isReadOnly = ({ kind, primaryKey }: Pick<Table, 'kind' | 'primaryKey'>) =>
-  kind === 'view' || primaryKey === ''

@@ -4,7 +4,7 @@ import type { Table } from '../tables/queries.ts'
 import { texts } from '../texts/records-grid.ts'
 import { Button } from '../ui/button.tsx'
 import { invalidateRecords } from './changes.ts'
-import { isReadOnly } from './keys.ts'
+import { useCanEdit } from './source.ts'
 import { ExportDialog } from './transfer/export-dialog.tsx'
 import { ImportDialog } from './transfer/import-dialog.tsx'
 import { PasteDialog } from './transfer/paste-dialog.tsx'
@@ -43,13 +43,13 @@ const Changes = ({ table }: { readonly table: Table }) => {
 export const PageActions = ({ table }: { readonly table: Table }) => {
   const { view } = useView()
   const [dialog, setDialog] = useState<OpenDialog>(null)
-  const canChange = !isReadOnly(table)
-  usePastedRows((pasted) => canChange && setDialog({ pasted }))
+  const canEdit = useCanEdit(table)
+  usePastedRows((pasted) => canEdit && setDialog({ pasted }))
   const close = () => setDialog(null)
   return (
     <>
       <Button onClick={() => setDialog('export')}>{texts.export}</Button>
-      {canChange && <Changes table={table} />}
+      {canEdit && <Changes table={table} />}
       {dialog === 'export' && <ExportDialog table={table} query={view} onClose={close} />}
       {typeof dialog === 'object' && dialog !== null && (
         <PasteDialog table={table} text={dialog.pasted} onDone={() => invalidateRecords(table.id)} onClose={close} />

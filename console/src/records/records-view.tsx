@@ -52,7 +52,7 @@ export const RecordsView = ({ table }: { readonly table: Table }) => {
       )}
       <EditConflict table={table} edits={edits} />
       <LeaveEdits table={table} unsaved={edits.unsaved} />
-      {!source.isReadOnly && (state.record !== null || state.isNew) && (
+      {source.canOpen && (state.record !== null || state.isNew) && (
         <RecordPanel
           table={table}
           pk={state.record}

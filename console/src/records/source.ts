@@ -2,19 +2,18 @@ import { createContext, useContext } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import type { components, paths } from '../api/schema.d.ts'
 import { readTables, type Table, tablesQuery } from '../tables/queries.ts'
-import { isReadOnly } from './keys.ts'
 
 type ListQuery = NonNullable<paths['/admin/tables/{id}/data']['get']['parameters']['query']>
 type Page = components['schemas']['TableRecordPage']
 type RecordQuery = components['schemas']['TableRecordQuery']
 type QueryPage = components['schemas']['TableRecordQueryPage']
 
-/** Whose records the grid shows: all of them, or those that a key sees. */
+/** Whose records the grid shows: all of them, or those that a token sees. */
 export interface RecordSource {
   /** The first parts of the keys of all that is cached of the records. */
   readonly key: readonly unknown[]
-  /** Whether the records cannot be changed or opened here. */
-  readonly isReadOnly: boolean
+  /** Whether records open in the panel. Without it, none can be edited. */
+  readonly canOpen: boolean
   /** The tables to which records may refer. */
   readonly tables: {
     readonly queryKey: readonly unknown[]
@@ -27,7 +26,7 @@ export interface RecordSource {
 /** The records as administrators see them. */
 export const adminSource: RecordSource = {
   key: [],
-  isReadOnly: false,
+  canOpen: true,
   tables: { queryKey: tablesQuery.queryKey, queryFn: readTables },
   list: ({ id }, query, signal) =>
     dataOf(api.GET('/admin/tables/{id}/data', { params: { path: { id }, query }, signal })),
@@ -41,5 +40,6 @@ export const SourceProvider = Source.Provider
 
 export const useSource = () => useContext(Source)
 
-/** Whether the records of a table cannot be changed here. */
-export const useReadOnly = (table: Table) => useSource().isReadOnly || isReadOnly(table)
+/** Whether the records of a table can be edited here. Those of a view, and records without a key, cannot. */
+export const useCanEdit = ({ kind, primaryKey }: Pick<Table, 'kind' | 'primaryKey'>) =>
+  useSource().canOpen && kind !== 'view' && primaryKey !== ''

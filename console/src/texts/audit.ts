@@ -24,9 +24,9 @@ const groups: readonly ActionGroup[] = [
     actions: {
       'token.issue': 'Token created',
       'token.change': 'Token changed',
-      'token.rotate': 'Token rotated',
+      'token.rotate': 'Token secret replaced',
       'token.revoke': 'Token revoked',
-      'token.view': 'Seen as a token'
+      'token.view': 'Token viewed'
     }
   },
   {

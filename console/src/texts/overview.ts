@@ -8,7 +8,7 @@ export const texts = {
   tables: 'Tables',
   notCounted: 'not counted',
   tokens: 'Tokens, by last use',
-  firstTokens: (count: number) => `Of the first ${count.toLocaleString('en')} tokens.`,
+  firstTokens: (count: number) => `Only the ${count.toLocaleString('en')} tokens with the lowest ids are shown.`,
   noTokens: 'No token has been issued. A program needs one.',
   newToken: 'New token',
   inactive: 'switched off',

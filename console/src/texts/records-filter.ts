@@ -27,7 +27,7 @@ export const texts = {
   rangeHint: 'Write two values, separated by a comma: the first and the last one, such as 10, 20.',
   type: 'Type of the value',
   source: 'Compare with',
-  sources: { value: 'a value', claim: 'a claim of the key' },
+  sources: { value: 'a value', claim: 'a claim of the token' },
   claim: 'Name of the claim',
   claimMissing: 'Enter the name of the claim.',
   claimNamed: (name: string) => `the claim ${name}`,

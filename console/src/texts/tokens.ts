@@ -120,19 +120,19 @@ export const texts = {
   networks: 'Networks',
   networksHint:
     'One for each line, such as 10.0.0.0/8. From elsewhere the token gets status 401. Empty: from anywhere.',
-  rotate: 'New secret',
-  rotateTitle: (name: string) => `Give “${name}” a new secret?`,
-  rotateHint: 'The token keeps everything else. Programs need the new secret before the old one ends.',
-  overlap: 'The old secret works',
-  overlapHint: 'If others know the old secret, end it now.',
+  rotate: 'Replace secret',
+  rotateTitle: (name: string) => `Replace the secret of “${name}”?`,
+  rotateHint: 'The token keeps everything else. Programs need the new secret before the previous secret ends.',
+  overlap: 'The previous secret works',
+  overlapHint: 'If others know the previous secret, end it now.',
   overlaps: [
     { seconds: '3600', label: 'for one more hour' },
     { seconds: '86400', label: 'for one more day' },
     { seconds: '604800', label: 'for seven more days' },
-    { seconds: '0', label: 'no more: it ends now' }
+    { seconds: '0', label: 'not at all: it ends now' }
   ] as const,
-  rotateDo: 'Make a new secret',
-  previousSecret: 'The old secret works until',
+  rotateDo: 'Replace the secret',
+  previousSecret: (time: string) => `The previous secret works until ${time}.`,
   access: 'Access',
   accessBy: 'What the token opens',
   accessKinds: { permissions: 'Permissions', role: 'Role' },

@@ -14,17 +14,17 @@ import { ACTIONS, type SingleAction } from './permissions.ts'
 type Explanation = components['schemas']['TokenExplanation']
 type ExplainedRecord = NonNullable<Explanation['record']>
 
-interface Question {
+interface ExplainRequest {
   readonly table: string
   readonly action: SingleAction
   readonly key: string
 }
 
-const explain = (id: number, { key, ...question }: Question) =>
+const explain = (id: number, { key, ...request }: ExplainRequest) =>
   dataOf(
     api.POST('/admin/tokens/{id}/explain', {
       params: { path: { id } },
-      body: { ...question, ...(key !== '' && { key }) }
+      body: { ...request, ...(key !== '' && { key }) }
     })
   )
 
@@ -35,12 +35,12 @@ const recordText = ({ exists, isInside }: ExplainedRecord) => {
 
 const namesOf = (names: readonly string[]) => (names.length === 0 ? texts.none : names.join(', '))
 
-const Answer = ({
-  answer: { allowed, reason, rows, readable, writable, presets, record }
+const Result = ({
+  result: { allowed, reason, rows, readable, writable, presets, record }
 }: {
-  readonly answer: Explanation
+  readonly result: Explanation
 }) => (
-  <dl className={styles.answer} data-allowed={allowed} aria-live="polite">
+  <dl className={styles.result} data-allowed={allowed} aria-live="polite">
     <dt>{allowed ? texts.yes : texts.no}</dt>
     <dd>
       {reason} {rows}
@@ -69,27 +69,23 @@ const Answer = ({
 )
 
 const Box = ({ id, tables }: { readonly id: number; readonly tables: readonly [Table, ...Table[]] }) => {
-  const [question, setQuestion] = useState<Question>({ table: tables[0].name, action: 'read', key: '' })
-  const asking = useMutation({ mutationFn: () => explain(id, question) })
-  const edit = (changes: Partial<Question>) => {
-    setQuestion((before) => ({ ...before, ...changes }))
-    asking.reset()
+  const [request, setRequest] = useState<ExplainRequest>({ table: tables[0].name, action: 'read', key: '' })
+  const explaining = useMutation({ mutationFn: () => explain(id, request) })
+  const edit = (changes: Partial<ExplainRequest>) => {
+    setRequest((before) => ({ ...before, ...changes }))
+    explaining.reset()
   }
   return (
-    <Form onSubmit={() => asking.mutate()}>
-      <div className={styles.question}>
-        <SelectField
-          label={texts.table}
-          value={question.table}
-          onChange={({ target }) => edit({ table: target.value })}
-        >
+    <Form onSubmit={() => explaining.mutate()}>
+      <div className={styles.request}>
+        <SelectField label={texts.table} value={request.table} onChange={({ target }) => edit({ table: target.value })}>
           {tables.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}
         </SelectField>
         <SelectField
           label={texts.action}
-          value={question.action}
+          value={request.action}
           onChange={({ target }) => edit({ action: target.value as SingleAction })}
         >
           {ACTIONS.map((action) => (
@@ -100,17 +96,17 @@ const Box = ({ id, tables }: { readonly id: number; readonly tables: readonly [T
           label={texts.key}
           hint={texts.keyHint}
           autoComplete="off"
-          value={question.key}
+          value={request.key}
           onChange={({ target }) => edit({ key: target.value })}
         />
       </div>
       <div>
-        <Button type="submit" disabled={asking.isPending}>
-          {texts.ask}
+        <Button type="submit" disabled={explaining.isPending}>
+          {texts.submit}
         </Button>
       </div>
-      {asking.isError && <Problem error={asking.error} />}
-      {asking.data && <Answer answer={asking.data} />}
+      {explaining.isError && <Problem error={explaining.error} />}
+      {explaining.data && <Result result={explaining.data} />}
     </Form>
   )
 }

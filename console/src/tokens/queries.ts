@@ -13,7 +13,7 @@ type TokenChanges = components['schemas']['TokenUpdate']
 
 export type TokenUse = components['schemas']['TokenUse']
 
-/** The most tokens that one response has. */
+/** Maximum number of tokens of a response. */
 export const MAX_TOKENS = 1000
 const PAGE_SIZE = 100
 

@@ -15,7 +15,7 @@ interface RotateDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks how long the old secret stays valid, and gives the token a new one. */
+/** Lets the user choose how long the previous secret stays valid, and replaces it. */
 export const RotateDialog = ({ token: { id, name }, onRotated, onClose }: RotateDialogProps) => {
   const [overlap, setOverlap] = useState<string>(texts.overlaps[0].seconds)
   const rotate = useMutation({ mutationFn: () => rotateToken(id, Number(overlap)) })

@@ -6,7 +6,7 @@ import { texts as viewTexts } from '../texts/token-view.ts'
 import { texts } from '../texts/tokens.ts'
 import { Button, LinkButton } from '../ui/button.tsx'
 import { Narrow, Page } from '../ui/page.tsx'
-import { LocalTime } from '../ui/time.tsx'
+import { formatTime } from '../ui/time.tsx'
 import { notify } from '../ui/toast.tsx'
 import { emptyDraft, roleOf, toChanges, toDraft, toNewToken } from './draft.ts'
 import { ExplainBox } from './explain-box.tsx'
@@ -14,9 +14,9 @@ import { IssuedTokenPage, type ShownToken } from './issued-token-page.tsx'
 import { changeToken, issueToken, type RotatedToken, type Token } from './queries.ts'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
-import { StoredToken } from './stored-token.tsx'
 import { TokenForm } from './token-form.tsx'
 import { TokenUses } from './token-uses.tsx'
+import { WithToken } from './with-token.tsx'
 
 /** `?table=` chooses a table, and `?role=` a role. The secret of the new token is only in the state of this page. */
 const NewTokenPage = () => {
@@ -65,11 +65,7 @@ const EditTokenPage = ({ token }: { readonly token: Token }) => {
       }
     >
       <Narrow>
-        {token.previous_valid_until !== null && (
-          <p>
-            {texts.previousSecret} <LocalTime value={token.previous_valid_until} />.
-          </p>
-        )}
+        {token.previous_valid_until !== null && <p>{texts.previousSecret(formatTime(token.previous_valid_until))}</p>}
         <TokenForm
           start={start}
           submitLabel={common.save}
@@ -103,5 +99,5 @@ export const TokenPage = () => {
   const { id } = useParams<{ id: string }>()
   const visit = useHistoryState<number | null>()
   if (id === 'new') return <NewTokenPage key={visit} />
-  return <StoredToken id={Number(id)}>{(token) => <EditTokenPage key={token.id} token={token} />}</StoredToken>
+  return <WithToken id={Number(id)}>{(token) => <EditTokenPage key={token.id} token={token} />}</WithToken>
 }

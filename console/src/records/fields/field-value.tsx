@@ -67,9 +67,9 @@ const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(v
 /** Opens the record that a foreign key refers to. */
 const ReferenceLink = ({ field, value }: Pick<FieldValueProps, 'field' | 'value'>) => {
   const target = useTarget(field)
-  const { isReadOnly } = useSource()
+  const { canOpen } = useSource()
   const href = target && recordHref(target, value)
-  if (isReadOnly || !target || href === undefined) return null
+  if (!canOpen || !target || href === undefined) return null
   const label = texts.refersTo(target.table.name, String(value))
   return (
     <Link href={href} className={styles.action} aria-label={label} title={label}>

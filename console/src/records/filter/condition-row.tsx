@@ -25,7 +25,7 @@ interface ConditionRowProps {
   readonly fields: readonly TableField[]
   readonly condition: Condition
   readonly error: string | undefined
-  /** Whether a value can be a claim of the key, as in a rule of a role. */
+  /** Whether a value can be a claim of the token, as in a rule of a role. */
   readonly hasClaims: boolean
   readonly onChange: (condition: Condition) => void
   readonly onRemove: () => void

@@ -144,7 +144,7 @@ interface FilterBuilderProps {
   readonly model: FilterModel
   /** The problems of conditions, by their id. */
   readonly invalid: Invalid
-  /** Whether a value can be a claim of the key, as in a rule of a role. */
+  /** Whether a value can be a claim of the token, as in a rule of a role. */
   readonly hasClaims?: boolean
   readonly onChange: (model: FilterModel) => void
 }

@@ -3,7 +3,7 @@ import { texts } from '../../texts/records-grid.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { ImportButton } from '../page-actions.tsx'
-import { useReadOnly, useSource } from '../source.ts'
+import { useCanEdit, useSource } from '../source.ts'
 import type { ViewState } from '../view.ts'
 import styles from './grid.module.css'
 
@@ -13,8 +13,8 @@ export const EmptyRecords = ({
   view,
   change
 }: Pick<ViewState, 'view' | 'change'> & { readonly table: Table }) => {
-  const isFixed = useReadOnly(table)
-  const fixedText = useSource().isReadOnly ? texts.emptyKey : texts.emptyView
+  const canEdit = useCanEdit(table)
+  const readOnlyHint = useSource().canOpen ? texts.emptyView : texts.emptyToken
   const isFiltered = view.q !== '' || view.filter !== ''
   return (
     <div className={styles.empty}>
@@ -25,8 +25,8 @@ export const EmptyRecords = ({
         </Empty>
       ) : (
         <Empty title={texts.emptyTitle(titleOf(table))}>
-          <p>{isFixed ? fixedText : texts.emptyHint}</p>
-          {!isFixed && (
+          <p>{canEdit ? texts.emptyHint : readOnlyHint}</p>
+          {canEdit && (
             <div className={styles.next}>
               <Button variant="primary" onClick={() => change({ new: 'true' })}>
                 {texts.newRecord}

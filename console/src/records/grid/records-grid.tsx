@@ -15,7 +15,7 @@ import { texts } from '../../texts/records-grid.ts'
 import { Problem } from '../../ui/page.tsx'
 import { loadedRecords } from '../queries.ts'
 import type { Shape } from '../shape.ts'
-import { useReadOnly, useSource } from '../source.ts'
+import { useCanEdit, useSource } from '../source.ts'
 import { hasRows } from '../transfer/use-paste.ts'
 import type { ViewState } from '../view.ts'
 import { toLines, toText } from './copy.ts'
@@ -100,8 +100,8 @@ export const RecordsGrid = ({
   const shown = { rows, first, visible, selection }
   const arranged = useGridColumns({ table, total, change, preferences, onPreferences, shown })
   const { columns, open } = arranged
-  const isViewed = useSource().isReadOnly
-  const isSelectable = !useReadOnly(table)
+  const { canOpen } = useSource()
+  const canEdit = useCanEdit(table)
   const isAnySelected = selection.selected.size > 0
 
   const sortColumns = useMemo(() => toSortColumns(view.order), [view.order])
@@ -127,7 +127,7 @@ export const RecordsGrid = ({
     } else if (event.key === 'Enter') {
       // It opens the editor, where it must not replace the value by a line break.
       event.preventDefault()
-    } else if (event.key === ' ' && event.shiftKey && isSelectable) {
+    } else if (event.key === ' ' && event.shiftKey && canEdit) {
       event.preventGridDefault()
       event.preventDefault()
       selection.toggle(rows, row, false)
@@ -200,7 +200,7 @@ export const RecordsGrid = ({
         isFiltered={view.q !== '' || view.filter !== ''}
         first={first}
         visible={visible}
-        readOnly={isViewed ? texts.readOnlyKey : readOnlyReason(table)}
+        readOnly={canOpen ? readOnlyReason(table) : texts.readOnlyToken}
         onGo={cell.goToCell}
         failed={countFailed(edits.unsaved)}
         onDiscard={edits.discardFailed}

@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useRef } from 'react'
 import type { ColumnWidths } from 'react-data-grid'
 import { keyFields, type Table } from '../../tables/queries.ts'
-import { useReadOnly, useSource } from '../source.ts'
+import { useCanEdit, useSource } from '../source.ts'
 import type { ViewState } from '../view.ts'
 import { toColumns } from './columns.tsx'
 import { arrange, type Preferences } from './preferences.ts'
@@ -34,23 +34,23 @@ export const useGridColumns = ({ table, total, change, ...options }: ColumnsOpti
   const { preferences, onPreferences, shown } = options
   const latest = useRef(shown)
   latest.current = shown
-  const canOpen = !useSource().isReadOnly
-  const isSelectable = !useReadOnly(table)
+  const { canOpen } = useSource()
+  const canEdit = useCanEdit(table)
   const isAnySelected = shown.selection.selected.size > 0
   const open = useCallback((row: Row) => canOpen && row.pk !== null && change({ record: row.pk }), [canOpen, change])
   const columns = useMemo(
     () => [
       numberColumn({
         total,
-        isSelectable,
+        isSelectable: canEdit,
         isAnySelected,
         onOpen: canOpen ? open : undefined,
         onToggle: (row, isRange) => latest.current.selection.toggle(latest.current.rows, row, isRange),
         onToggleAll: () => toggleVisible(latest.current, isAnySelected)
       }),
-      ...toColumns({ table, preferences, canEdit: isSelectable })
+      ...toColumns({ table, preferences, canEdit })
     ],
-    [total, isSelectable, isAnySelected, canOpen, open, table, preferences]
+    [total, canEdit, isAnySelected, canOpen, open, table, preferences]
   )
   const widths = useMemo<ColumnWidths>(
     () => new Map(Object.entries(preferences.widths).map(([key, width]) => [key, { type: 'resized', width }])),

@@ -10,8 +10,9 @@ import { FormProblem } from '../../ui/page.tsx'
 import { notify } from '../../ui/toast.tsx'
 import { ConflictDialog } from '../conflict/conflict-dialog.tsx'
 import { labelOf } from '../fields/label.ts'
-import { isReadOnly, type Row } from '../keys.ts'
+import type { Row } from '../keys.ts'
 import type { Version } from '../queries.ts'
+import { useCanEdit } from '../source.ts'
 import { copyOf, hasEditorOf } from './drafts.ts'
 import { FieldRow } from './field-row.tsx'
 import { LinkedRecords } from './linked-records.tsx'
@@ -91,11 +92,11 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
     // The record was saved while the dialog was open.
     if (guard.isAsking && !form.isDirty) guard.leave()
   }, [guard, form.isDirty])
-  const isWritable = !isReadOnly(table)
+  const canEdit = useCanEdit(table)
   const name = nameOf({ table, pk })
   const save = () => {
     const isTop = opened === null && form.theirs === null && !guard.isAsking
-    if (isWritable && isTop && !form.isSaving && form.wrong === 0 && (pk === null || form.isDirty)) form.save()
+    if (canEdit && isTop && !form.isSaving && form.wrong === 0 && (pk === null || form.isDirty)) form.save()
   }
   useShortcut('Mod+s', save)
   const close = () => guard.ask(onClose)
@@ -103,7 +104,7 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
   return (
     <PanelFrame title={name} onClose={close}>
       <PanelHeader title={name} sub={version && labelOf(table, version.record)} onClose={close}>
-        {pk !== null && version && isWritable && (
+        {pk !== null && version && canEdit && (
           <RecordActions
             table={table}
             pk={pk}
@@ -129,21 +130,21 @@ export const RecordForm = ({ table, pk, start, initial, onClose, onSaved, onDupl
       >
         {/* What is typed while a record is being saved would be lost. */}
         <div className={styles.fields} data-page-body inert={form.isSaving}>
-          {!isWritable && <p className={styles.hint}>{texts.viewHint}</p>}
+          {!canEdit && <p className={styles.hint}>{texts.viewHint}</p>}
           {table.fields.map((field) => (
             <FieldRow
               key={field.name}
               table={table}
               field={field}
               isNew={pk === null}
-              canEdit={isWritable}
+              canEdit={canEdit}
               form={form}
               onOpen={setOpened}
             />
           ))}
           {version && <LinkedRecords table={table} record={version.record} />}
         </div>
-        {isWritable && <Footer table={table} form={form} isNew={pk === null} />}
+        {canEdit && <Footer table={table} form={form} isNew={pk === null} />}
       </form>
       {opened && <RecordPanel {...opened} onClose={() => setOpened(null)} onSaved={() => {}} />}
       <LeaveDialog guard={guard} hint={texts.discardHint(name)} />

@@ -14,11 +14,11 @@ const issue = (id: number) => {
   const issued = dataOf(api.POST('/admin/tokens/{id}/view', { params: { path: { id } } }))
   views.set(id, issued)
   // A failure is not kept. The caller gets it.
-  issued.catch(() => forgetView(id))
+  issued.catch(() => dropView(id))
   return issued
 }
 
-export const forgetView = (id: number) => views.delete(id)
+export const dropView = (id: number) => views.delete(id)
 
 const bearerOf = async (id: number) => {
   const known = await views.get(id)
@@ -31,7 +31,7 @@ const sendAs = async (id: number, request: Request) => {
   return send(request)
 }
 
-/** Calls with the eyes of a token. A view that has ended is replaced once. */
+/** Creates a client that sends requests with a view of the token. A view that has ended is replaced once. */
 export const createViewApi = (id: number) =>
   createClient<paths>({
     baseUrl: SERVICE_URL,
@@ -40,7 +40,7 @@ export const createViewApi = (id: number) =>
       const repeated = request.clone()
       const response = await sendAs(id, request)
       if (response.status !== 401) return withExactJson(response)
-      forgetView(id)
+      dropView(id)
       return withExactJson(await sendAs(id, repeated))
     }
   })

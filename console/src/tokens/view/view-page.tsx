@@ -9,7 +9,7 @@ import { texts } from '../../texts/token-view.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Select } from '../../ui/input.tsx'
 import { Empty, Page, Problem } from '../../ui/page.tsx'
-import { StoredToken } from '../stored-token.tsx'
+import { WithToken } from '../with-token.tsx'
 import styles from './view-page.module.css'
 import { createViewSource, leaveView, viewedTablesQuery } from './view-source.ts'
 
@@ -45,7 +45,7 @@ const ViewProblem = ({ error, onRetry }: { readonly error: unknown; readonly onR
   )
 
 /** The grid of a table, as the token sees it. */
-const SeenTable = ({ id, name }: { readonly id: number; readonly name: string }) => {
+const ViewedTable = ({ id, name }: { readonly id: number; readonly name: string }) => {
   const source = useMemo(() => createViewSource(id, name), [id, name])
   const tables = useQuery(source.tables)
   const [table] = tables.data ?? []
@@ -80,7 +80,7 @@ const Frame = ({ id, token, choice, children }: FrameProps) => (
   </Page>
 )
 
-const Seen = ({ id, token }: { readonly id: number; readonly token: string }) => {
+const ViewedToken = ({ id, token }: { readonly id: number; readonly token: string }) => {
   const names = useQuery(viewedTablesQuery(id))
   const [search] = useSearchParams()
   const chosen = search.get('table') ?? names.data?.[0]
@@ -109,7 +109,7 @@ const Seen = ({ id, token }: { readonly id: number; readonly token: string }) =>
           </Empty>
         </div>
       ) : (
-        <SeenTable key={chosen} id={id} name={chosen} />
+        <ViewedTable key={chosen} id={id} name={chosen} />
       )}
     </Frame>
   )
@@ -119,5 +119,5 @@ const Seen = ({ id, token }: { readonly id: number; readonly token: string }) =>
 export const ViewPage = () => {
   const id = Number(useParams<{ id: string }>().id)
   useEffect(() => () => leaveView(id), [id])
-  return <StoredToken id={id}>{(token) => <Seen key={id} id={id} token={token.name} />}</StoredToken>
+  return <WithToken id={id}>{(token) => <ViewedToken key={id} id={id} token={token.name} />}</WithToken>
 }

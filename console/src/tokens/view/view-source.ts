@@ -3,7 +3,7 @@ import { dataOf } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import type { RecordSource } from '../../records/source.ts'
 import type { Table } from '../../tables/queries.ts'
-import { createViewApi, forgetView } from './view-client.ts'
+import { createViewApi, dropView } from './view-client.ts'
 
 const keyOf = (id: number) => ['view', id] as const
 
@@ -31,7 +31,7 @@ export const createViewSource = (id: number, name: string): RecordSource => {
   const api = createViewApi(id)
   return {
     key: keyOf(id),
-    isReadOnly: true,
+    canOpen: false,
     tables: { queryKey: [...keyOf(id), 'tables', name], queryFn: () => readTables(api, name) },
     list: (table, query, signal) =>
       dataOf(api.GET('/data/{table}', { params: { path: { table: table.name }, query }, signal })),
@@ -40,8 +40,8 @@ export const createViewSource = (id: number, name: string): RecordSource => {
   }
 }
 
-/** Forgets the view, and all that it has read. */
+/** Removes the view and all that was read with it from the caches. */
 export const leaveView = (id: number) => {
-  forgetView(id)
+  dropView(id)
   queryClient.removeQueries({ queryKey: keyOf(id) })
 }

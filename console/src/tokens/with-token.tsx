@@ -9,13 +9,13 @@ import { type Token, tokenQuery } from './queries.ts'
 /** An id that is no number is refused. */
 const hasNoToken = (error: unknown) => error instanceof ServiceError && (error.status === 404 || error.status === 400)
 
-interface StoredTokenProps {
+interface WithTokenProps {
   readonly id: number
   readonly children: (token: Token) => ReactNode
 }
 
 /** Shows a page of the token with this id, or that there is none. */
-export const StoredToken = ({ id, children }: StoredTokenProps) => {
+export const WithToken = ({ id, children }: WithTokenProps) => {
   const token = useQuery(tokenQuery(id))
   if (token.data) return children(token.data)
   const isMissing = hasNoToken(token.error)
