@@ -48,14 +48,14 @@ const ofMinute = ({ requests }: PublicAccess): RateLimit => ({ requests, seconds
 
 const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
-const isView = (key: LiveKey): key is ViewedToken => 'isView' in key
+const isViewed = (key: LiveKey): key is ViewedToken => 'onlyReads' in key
 
-/** Whether the key is a token, whose requests are counted. A view of one is none. */
-export const isToken = (key: LiveKey): key is LiveToken => !isNamed(key) && !isView(key)
+/** Whether the key is an issued token. Only its requests are counted; a view is not one. */
+export const isToken = (key: LiveKey): key is LiveToken => !isNamed(key) && !isViewed(key)
 
 /** Creates the service that finds the key of a request: an issued token, a view of one, a JWT, or the public key. */
 export const createKeyService = ({ tokens, views, namedKeys, clock, signedKey, publicAccess }: KeysOptions) => {
-  // Many networks without a credential must not end the windows of tokens.
+  // Two caches: requests from many networks must not evict the windows of tokens.
   const windowsOfTokens = createRequestWindows(clock)
   const windowsOfNetworks = createRequestWindows(clock)
   let publicKey: NamedKey | null = null
@@ -79,7 +79,7 @@ export const createKeyService = ({ tokens, views, namedKeys, clock, signedKey, p
   /** Returns the latest state of a key. @throws INVALID_TOKEN if it has been revoked or has expired */
   const current = (key: LiveKey): LiveKey => {
     if (isNamed(key)) return namedKeys.current(key)
-    return isView(key) ? views.current(key) : tokens.current(key)
+    return isViewed(key) ? views.current(key) : tokens.current(key)
   }
 
   /**

@@ -46,7 +46,7 @@ const selectThese = (table: UsesTable, ids: readonly number[]): Statement => ({
 export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsOptions<E>) => {
   const { db, clock, table, toEntry, isLive, invalid, notFound } = options
   let index = createCredentialIndex<E>()
-  /** During a reload: the ids of the changes that were acknowledged since it read them. */
+  /** Ids of credentials that changed during a reload; null without one. */
   let changed: Set<number> | null = null
   const uses = createUses({ db, table, find: (id) => index.find(id) })
   const inSequence = createSequence()
@@ -64,7 +64,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     index.remove(id)
   }
 
-  /** Keeps an entry that has not changed: a reload of many tokens needs no memory, and what is cached for them stays. */
+  /** Returns the cached entry if the row did not change, so that its scope and rights stay cached. */
   const toLatest = (row: Row): E => {
     const entry = toEntry(row)
     const known = index.find(entry.id)
@@ -74,37 +74,37 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   }
 
   /** Reads all credentials, some in each tick, so that many do not delay requests. */
-  const readAll = async (read: CredentialIndex<E>) => {
+  const readAll = async (next: CredentialIndex<E>) => {
     let rows: readonly Row[] = []
     let last = 0
     do {
       rows = await db.read(selectAfter(table, last))
-      for (const row of rows) read.set(toLatest(row))
+      for (const row of rows) next.set(toLatest(row))
       last = Number(rows.at(-1)?.id)
       await nextTick()
     } while (rows.length === MAX_ROWS)
   }
 
-  /** Reads again what has changed since. At its end, no change was acknowledged between a snapshot and this step. */
-  const readChanged = async (read: CredentialIndex<E>, ids: Set<number>) => {
+  /** Reads changed credentials again, until none changed during the read. */
+  const readChanged = async (next: CredentialIndex<E>, ids: Set<number>) => {
     while (ids.size > 0) {
       const again = [...ids]
       ids.clear()
       const rows = await db.read(selectThese(table, again))
-      for (const id of again) read.remove(id)
-      for (const row of rows) read.set(toLatest(row))
+      for (const id of again) next.remove(id)
+      for (const row of rows) next.set(toLatest(row))
     }
   }
 
   const reload = async () => {
     const ids = new Set<number>()
-    const read = createCredentialIndex<E>()
+    const next = createCredentialIndex<E>()
     changed = ids
     try {
-      await readAll(read)
-      await readChanged(read, ids)
-      for (const entry of read.all()) uses.keepLatest(entry, index.find(entry.id))
-      index = read
+      await readAll(next)
+      await readChanged(next, ids)
+      for (const entry of next.all()) uses.keepLatest(entry, index.find(entry.id))
+      index = next
     } finally {
       changed = null
     }

@@ -46,7 +46,7 @@ t.test('requests beyond the limit are refused until the window ends', async (t) 
   t.equal(first.headers.ratelimit, '"default";r=2;t=60')
   now += 20_500
   t.equal((await shop.get('/data/nothing')).headers.ratelimit, '"default";r=1;t=40', 'failures count, too')
-  t.equal((await from(token, '192.0.2.2').get('/data/_me')).statusCode, 200, 'each address counts')
+  t.equal((await from(token, '192.0.2.2').get('/data/_me')).statusCode, 200, 'another address uses the same window')
   const refused = await shop.post('/data/products/records', { id: 1 })
   expectError(t, refused, 429, 'TOO_MANY_REQUESTS')
   t.equal(refused.headers['retry-after'], '40')
@@ -90,7 +90,7 @@ t.test('a limit can be changed and removed', async (t) => {
   t.equal((await shop.get('/data/_me')).statusCode, 200)
 })
 
-t.test('a limit that is none is refused', async (t) => {
+t.test('an invalid limit is refused', async (t) => {
   for (const rateLimit of [
     { requests: 0, seconds: 60 },
     { requests: 1, seconds: 0 },
@@ -128,7 +128,7 @@ t.test('a request from outside is no use of the token', async (t) => {
   t.equal(dataOf(await admin.get(`/admin/tokens/${id}`)).last_used_at, now)
 })
 
-t.test('a network that is none is refused', async (t) => {
+t.test('an invalid network is refused', async (t) => {
   const refused = await admin.post('/admin/tokens', { name: 'a', permissions, networks: ['10.0.0.0/8', '10.0.0.0/99'] })
   expectError(t, refused, 400, 'VALIDATION_FAILED', '/networks/1')
   const { id } = await issue()

@@ -93,7 +93,7 @@ t.test('a grant that opens nothing says why', async (t) => {
     rows: "Records where customer_id equals the missing claim 'customer' and state is not 'archived'.",
     readable: [],
     presets: [{ value: "the missing claim 'customer'" }, { value: '0' }],
-    record: { key: '1', exists: true, isInside: false }
+    record: { key: '1', exists: true, isVisible: false }
   })
   const { allowed, reason } = await explain(ada, 'lines', 'read')
   t.equal(allowed, false)
@@ -112,7 +112,7 @@ t.test('permissions decide for a token without a role', async (t) => {
     readable: ['id', 'customer_id', 'state', 'total', 'note'],
     writable: ['id', 'customer_id', 'state', 'total', 'note'],
     presets: [],
-    record: { key: '3', exists: true, isInside: true }
+    record: { key: '3', exists: true, isVisible: true }
   })
   t.match(await explain(reader, 'orders', 'delete'), {
     allowed: false,
@@ -127,15 +127,15 @@ t.test('permissions decide for a token without a role', async (t) => {
 
 t.test('a record is inside or outside of the rule, or does not exist', async (t) => {
   const recordOf = async (key: string) => (await explain(ada, 'orders', 'read', key)).record
-  t.same(await recordOf('1'), { key: '1', exists: true, isInside: true })
-  t.same(await recordOf('2'), { key: '2', exists: true, isInside: false })
-  t.same(await recordOf('3'), { key: '3', exists: true, isInside: false })
-  t.same(await recordOf('4'), { key: '4', exists: false, isInside: false })
-  t.same(await recordOf('x'), { key: 'x', exists: false, isInside: false })
+  t.same(await recordOf('1'), { key: '1', exists: true, isVisible: true })
+  t.same(await recordOf('2'), { key: '2', exists: true, isVisible: false })
+  t.same(await recordOf('3'), { key: '3', exists: true, isVisible: false })
+  t.same(await recordOf('4'), { key: '4', exists: false, isVisible: false })
+  t.same(await recordOf('x'), { key: 'x', exists: false, isVisible: false })
   const all = await withPermissions({ tables: ['*'], actions: ['read'] })
-  t.match(await explain(all, 'lines', 'read', '1,a%2Cb'), { record: { exists: true, isInside: true } })
+  t.match(await explain(all, 'lines', 'read', '1,a%2Cb'), { record: { exists: true, isVisible: true } })
   t.match(await explain(all, 'lines', 'read', '1'), { record: { exists: false } })
-  t.match(await explain(all, 'totals', 'read', '1'), { allowed: true, record: { exists: false, isInside: false } })
+  t.match(await explain(all, 'totals', 'read', '1'), { allowed: true, record: { exists: false, isVisible: false } })
 })
 
 t.test('tables that tokens cannot use, or change, are named', async (t) => {
@@ -144,7 +144,7 @@ t.test('tables that tokens cannot use, or change, are named', async (t) => {
     allowed: false,
     reason: "The table 'hidden' is not published.",
     rows: 'No records.',
-    record: { exists: false, isInside: false }
+    record: { exists: false, isVisible: false }
   })
   t.match(await explain(all, 'fixed', 'read'), { allowed: true })
   t.match(await explain(all, 'fixed', 'schema'), { allowed: false, reason: /'fixed' cannot be changed through tokens/ })
@@ -161,7 +161,7 @@ t.test('a token that is inactive or has expired is named', async (t) => {
     grant,
     rows,
     readable,
-    record: { isInside: true }
+    record: { isVisible: true }
   })
   dataOf(await admin.put(`/admin/tokens/${id}`, { isActive: false }))
   t.match(await explain(id, 'orders', 'read'), { allowed: false, reason: /is not active/ })

@@ -37,7 +37,7 @@ t.test('a record that cannot be read is no record that is missing', async (t) =>
     throw new DomainError('SCAN_TIMEOUT', 'Too slow.')
   }
   await t.rejects(explain({ read }, '1'), { code: 'SCAN_TIMEOUT' })
-  t.match(await explain({}, '1'), { record: { exists: true, isInside: true } })
+  t.match(await explain({}, '1'), { record: { exists: true, isVisible: true } })
 })
 
 t.test('tables that cannot be read are named, without their records', async (t) => {
