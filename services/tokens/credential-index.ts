@@ -1,4 +1,4 @@
-/** The secret before the last rotation. */
+/** The previous secret: the one before the last rotation. */
 export interface PreviousSecret {
   readonly digest: string
   /** Epoch milliseconds. */
@@ -9,10 +9,10 @@ export interface PreviousSecret {
 export interface Indexed {
   readonly id: number
   readonly digest: string
-  readonly previous?: PreviousSecret | null
+  readonly previousSecret?: PreviousSecret | null
 }
 
-const digestsOf = ({ digest, previous }: Indexed) => (previous ? [digest, previous.digest] : [digest])
+const digestsOf = ({ digest, previousSecret }: Indexed) => (previousSecret ? [digest, previousSecret.digest] : [digest])
 
 /** Creates an index of credentials by their ids and by the digests of their secrets. */
 export const createCredentialIndex = <E extends Indexed>() => {

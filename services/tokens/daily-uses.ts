@@ -6,7 +6,7 @@ import { hasCode } from '../model/errors.ts'
 import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import { addUses, type DayUses, purgeUses, selectPurgeable, selectUses } from './daily-use-statements.ts'
-import { inUnits } from './uses.ts'
+import { inUnits } from './units.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Days of which the uses are kept, with the present one. */

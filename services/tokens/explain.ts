@@ -11,7 +11,7 @@ import type { Decision, KeyRights } from '../roles/key-rights.ts'
 import { recordsInWords, valueInWords } from '../roles/rule-words.ts'
 import { openToTokens } from '../tables/token-access.ts'
 import { authorize } from './authorize.ts'
-import type { LiveToken } from './tokens.ts'
+import type { LiveToken } from './live-token.ts'
 
 interface ExplainOptions {
   readonly clock: Clock

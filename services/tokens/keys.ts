@@ -2,10 +2,11 @@ import type { RateLimit } from '../../schemas/token.ts'
 import { addressOf, networkOf } from '../accounts/client-network.ts'
 import type { Clock } from '../model/clock.ts'
 import { bearerOf } from './bearer.ts'
+import type { LiveToken } from './live-token.ts'
 import type { NamedKey, NamedKeys } from './named-keys.ts'
 import { createRequestWindows, type Quota } from './request-windows.ts'
 import type { createSignedKeys } from './signed-keys.ts'
-import type { LiveToken, TokenService } from './tokens.ts'
+import type { TokenService } from './tokens.ts'
 import { type ViewedToken, type Views, viewOf } from './views.ts'
 
 /** What the credential of a request opens. A change replaces the object: after an `await`, call `current` for the latest one. */

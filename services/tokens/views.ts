@@ -6,7 +6,8 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { bearerOf } from './bearer.ts'
 import { invalidToken } from './invalid-token.ts'
-import type { LiveToken, TokenService } from './tokens.ts'
+import type { LiveToken } from './live-token.ts'
+import type { TokenService } from './tokens.ts'
 
 /** A token as a view of it sees it: it only reads. */
 export interface ViewedToken extends LiveToken {

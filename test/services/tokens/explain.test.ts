@@ -4,8 +4,8 @@ import { DomainError } from '../../../services/model/errors.ts'
 import type { RegisteredTable, Registration } from '../../../services/model/table.ts'
 import type { Access } from '../../../services/records/access/access.ts'
 import { createExplain } from '../../../services/tokens/explain.ts'
+import type { LiveToken } from '../../../services/tokens/live-token.ts'
 import { createScope } from '../../../services/tokens/permissions.ts'
-import type { LiveToken } from '../../../services/tokens/tokens.ts'
 
 const permissions = { tables: ['*'], actions: ['read' as const] }
 const token = { permissions, scope: createScope(permissions), role: null, isActive: true, expiresAt: null }
