@@ -143,7 +143,7 @@ export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly
       const [found] = await db.read(selectPurgeable(after, firstDay))
       if (typeof found?.last !== 'number') return
       if (found.has_old === 1) await db.write([purgeUses(after, firstDay)], { keepsMemory: true })
-      after = found.last
+      else after = found.last
       await nextTick()
     }
   }
