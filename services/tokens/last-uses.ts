@@ -31,7 +31,10 @@ interface LastUsesOptions {
 
 const isUnsaved = ({ lastUsedAt, savedUse }: Used) => lastUsedAt !== savedUse
 
-/** Creates the functions that record and save the times of the last uses. A flush visits only the entries that were used since the last one. */
+/**
+ * Creates the functions that record and save the times of the last uses. A flush visits only the entries that were used since
+ * the last one.
+ */
 export const createLastUses = ({ db, table, find }: LastUsesOptions) => {
   /** Contains the id of each entry with a use that is not saved. */
   const used = new Set<number>()

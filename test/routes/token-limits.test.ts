@@ -162,7 +162,7 @@ t.test('a rotated token has a new secret, and the old one until the overlap ends
   })
 })
 
-t.test('without an overlap, the old secret ends at once', async (t) => {
+t.test('without an overlap, the previous secret ends at once', async (t) => {
   const { id, token } = await issue()
   const first = dataOf(await admin.post(`/admin/tokens/${id}/rotate`, { overlapSeconds: 60 }))
   const second = dataOf(await admin.post(`/admin/tokens/${id}/rotate`, { overlapSeconds: 0 }))
@@ -173,7 +173,7 @@ t.test('without an overlap, the old secret ends at once', async (t) => {
   t.equal((await from(second.token).get('/data/products')).statusCode, 401)
 })
 
-t.test('a second rotation ends the secret before the first', async (t) => {
+t.test('a second rotation ends the previous secret of the first', async (t) => {
   const { id, token } = await issue()
   const rotate = async () => dataOf(await admin.post(`/admin/tokens/${id}/rotate`, { overlapSeconds: 60 }))
   const [first, second] = [await rotate(), await rotate()]
