@@ -103,7 +103,7 @@ export const errorCatalogue = {
   INVALID_CREDENTIALS: { kind: 'unauthenticated', meaning: 'The name or the password is wrong.' },
   INVALID_TOKEN: {
     kind: 'unauthenticated',
-    meaning: 'The bearer token is missing, malformed, unknown, inactive or expired.'
+    meaning: 'The bearer token is missing, malformed, unknown, inactive, expired, or not accepted from this address.'
   },
   INVALID_ADMIN_KEY: {
     kind: 'unauthenticated',
@@ -145,7 +145,7 @@ export const errorCatalogue = {
   RECORD_NOT_FOUND: { kind: 'not-found', meaning: 'There is no record with this primary key.' },
   FIELD_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no field with this name.' },
   INDEX_NOT_FOUND: { kind: 'not-found', meaning: 'The table has no index with this name.' },
-  ROLE_NOT_FOUND: { kind: 'not-found', meaning: 'There is no role with this id.' },
+  ROLE_NOT_FOUND: { kind: 'not-found', meaning: 'There is no role with this id or name.' },
   ROLE_EXISTS: { kind: 'conflict', meaning: 'Another role has this name.' },
   ROLE_IN_USE: { kind: 'conflict', meaning: 'Tokens have this role, so it cannot be deleted.' },
   TOKEN_NOT_FOUND: { kind: 'not-found', meaning: 'There is no token with this id.' },

@@ -1,13 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Envelope, strict } from './envelope.ts'
 import { Int32 } from './numbers.ts'
-import { type Action, actions } from './token-action.ts'
+import { tableActions } from './token-action.ts'
 
-type SingleAction = Exclude<Action, 'write'>
-
-const SingleActionSchema = Type.Unsafe<SingleAction>({
+const SingleActionSchema = Type.Unsafe<(typeof tableActions)[number]>({
   type: 'string',
-  enum: actions.filter((action) => action !== 'write'),
+  enum: tableActions,
   description: 'One action. `write` is several of them.',
   examples: ['read']
 })
@@ -28,7 +26,7 @@ const KeySchema = Type.String({
 export const ExplanationRequestSchema = Type.Object(
   { table: TableSchema, action: SingleActionSchema, key: Type.Optional(KeySchema) },
   {
-    title: 'TokenExplanationQuestion',
+    title: 'TokenExplanationInput',
     description: 'A question about a token: may it perform this action on this table?',
     examples: [{ table: 'orders', action: 'read', key: '17' }],
     ...strict
@@ -76,16 +74,16 @@ const ExplainedRecordSchema = Type.Object(
   {
     key: Type.String({ description: 'The primary key, as it was sent.', examples: ['17'] }),
     exists: Type.Boolean({ description: 'Whether the table has the record.', examples: [true] }),
-    isInside: Type.Boolean({
-      description: 'Whether the record exists for the token: it is in the table, and the rule of the grant matches.',
+    isVisible: Type.Boolean({
+      description: 'Whether the token can see the record.',
       examples: [false]
     })
   },
   {
     title: 'TokenExplanationRecord',
     description:
-      'Whether the record exists, and whether the token reaches it. Absent if the request has no `key`, and if the table cannot be read.',
-    examples: [{ key: '17', exists: true, isInside: false }],
+      'Whether the record exists, and whether the token can see it. Absent if the request has no `key`, and if the table cannot be read.',
+    examples: [{ key: '17', exists: true, isVisible: false }],
     ...strict
   }
 )
@@ -102,7 +100,7 @@ const ExplanationSchema = Type.Object(
     }),
     grant: Type.Optional(DecidingGrantSchema),
     rows: Type.String({
-      description: 'The records that the action reaches, as a sentence.',
+      description: 'The rule of the deciding grant, as a sentence, also if the action is refused.',
       examples: ["Records where customer_id equals 17 and state is not 'archived'."]
     }),
     readable: names('The fields that the token sees in the response to the action.', ['id', 'state', 'total']),
@@ -124,7 +122,7 @@ const ExplanationSchema = Type.Object(
         readable: ['id', 'state', 'total'],
         writable: [],
         presets: [],
-        record: { key: '17', exists: true, isInside: false }
+        record: { key: '17', exists: true, isVisible: false }
       }
     ],
     ...strict

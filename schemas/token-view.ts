@@ -10,7 +10,7 @@ const ViewSchema = Type.Object(
     }),
     expiresAt: timestampSchema('Time at which the view ends.')
   },
-  { title: 'TokenView', description: 'A bearer that reads what a token reads, for some minutes.', ...strict }
+  { title: 'TokenView', description: 'A bearer that reads what a token reads, for ten minutes.', ...strict }
 )
 export type View = Static<typeof ViewSchema>
 export const ViewEnvelope = Envelope('TokenViewEnvelope', ViewSchema)

@@ -97,9 +97,9 @@ const NetworksSchema = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), 
   examples: [['10.0.0.0/8', '2001:db8::/32']]
 })
 
-const PREVIOUS_UNTIL = 'Time until which the secret before the last rotation is accepted, in epoch milliseconds.'
-const PreviousUntilSchema = NullableInt64({
-  description: `${PREVIOUS_UNTIL} null: it is not accepted.`,
+const PREVIOUS_VALID_UNTIL = 'Time until which the previous secret is accepted, in epoch milliseconds.'
+const PreviousValidUntilSchema = NullableInt64({
+  description: `${PREVIOUS_VALID_UNTIL} null: it is not accepted.`,
   examples: [null]
 })
 
@@ -141,7 +141,7 @@ const TokenSchema = Type.Object(
     integers: IntegerFormatSchema,
     rate_limit: RateLimitSchema,
     networks: NetworksSchema,
-    previous_valid_until: PreviousUntilSchema,
+    previous_valid_until: PreviousValidUntilSchema,
     is_active: ActiveSchema,
     expires_at: StoredExpirySchema,
     last_used_at: NullableInt64({
@@ -224,7 +224,7 @@ export const RotationSchema = Type.Object(
       format: 'int32',
       minimum: 0,
       maximum: MAX_OVERLAP_SECONDS,
-      description: 'How long the old secret is still accepted. 0: it ends at once.',
+      description: 'How long the previous secret is still accepted. 0: it ends at once.',
       examples: [3600]
     })
   },
@@ -237,7 +237,7 @@ const RotatedTokenSchema = Type.Object(
     token: SecretSchema,
     tokenPrefix: PrefixSchema,
     previousValidUntil: NullableInt64({
-      description: `${PREVIOUS_UNTIL} null: it has ended.`,
+      description: `${PREVIOUS_VALID_UNTIL} null: it has ended.`,
       examples: [1767229200000]
     })
   },

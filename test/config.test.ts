@@ -4,6 +4,7 @@ import t from 'tap'
 import {
   findMalformedLine,
   findMisspellings,
+  isNetwork,
   loadEnvironmentFile,
   logLevelOf,
   nodesOf,
@@ -357,4 +358,20 @@ t.test('the settings of JWTs have rules', async (t) => {
   for (const JWT_ISSUER of ['', 'https://id.example.org /'])
     refused({ JWT_ISSUER }, /JWT_ISSUER must have .* no spaces/)
   for (const PUBLIC_REQUESTS of ['0', '1000001', '1.5']) refused({ PUBLIC_REQUESTS }, /PUBLIC_REQUESTS must be/)
+})
+
+t.test('a network is an address or has CIDR notation', async (t) => {
+  for (const text of ['10.0.0.1', '10.0.0.0/8', '10.0.0.0/32', '::1', '2001:db8::/32', '2001:db8::/128'])
+    t.ok(isNetwork(text), text)
+  for (const text of [
+    '',
+    '10.0.0',
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '2001:db8::/129',
+    '10.0.0.0/8/8',
+    'a.example'
+  ])
+    t.notOk(isNetwork(text), text)
 })

@@ -86,7 +86,7 @@ export default fp<SaveUsesOptions>(
       if (!request[ADMIN_KEY]) await hook(request)
     })
 
-    saveUses(fastify, { flush: adminKeys.flush, name: 'admin keys' }, options)
+    saveUses(fastify, { flush: adminKeys.flush, failure: 'The last uses of admin keys could not be saved.' }, options)
   },
   { name: 'admin-key-auth', dependencies: ['services', 'session'] }
 )

@@ -3,18 +3,17 @@ import type { FastifyInstance } from 'fastify'
 const FLUSH_INTERVAL_MS = 60_000
 
 export interface SaveUsesOptions {
-  /** Milliseconds between two writes of last_used_at. */
+  /** Milliseconds between two flushes. */
   readonly flushInterval?: number
 }
 
-/** Saves the uses of tokens or admin keys at intervals and at the close. A failure is logged; the next flush saves them. */
+/** Saves the uses of tokens or admin keys at intervals and at the close. Logs `failure` if a flush fails; the next one saves them. */
 export const saveUses = (
   fastify: FastifyInstance,
-  { flush, name }: { readonly flush: () => Promise<void>; readonly name: string },
+  { flush, failure }: { readonly flush: () => Promise<void>; readonly failure: string },
   { flushInterval = FLUSH_INTERVAL_MS }: SaveUsesOptions
 ) => {
-  const flushOrLog = () =>
-    flush().catch((error) => fastify.log.error({ err: error }, `The last uses of ${name} could not be saved.`))
+  const flushOrLog = () => flush().catch((error) => fastify.log.error({ err: error }, failure))
   const timer = setInterval(flushOrLog, flushInterval).unref()
 
   fastify.addHook('onClose', async () => {

@@ -251,7 +251,7 @@ export default fp<SaveUsesOptions>(
     fastify.decorate('requireAction', (route) => {
       const { action, furtherActions = noActions } = route.config ?? {}
       if (action === undefined) throw new Error(`${route.method} ${route.url} must declare config.action.`)
-      // A route without an action checks its rights itself. A view needs none of those that change something.
+      // A route without an action checks rights in its handler. Refuse a view before, because it must not change anything.
       if (action === 'none' && !isSafe(route)) route.onRequest = [refuseViews, route.onRequest ?? []].flat()
       if (action === 'none') return
       const actions = { action, furtherActions }
@@ -259,8 +259,8 @@ export default fp<SaveUsesOptions>(
       if (!isSafe(route)) route.onRequest = [authorizeEarly(actions), route.onRequest ?? []].flat()
     })
 
-    saveUses(fastify, { flush: tokens.flush, name: 'tokens' }, options)
-    saveUses(fastify, { flush: dailyUses.flush, name: 'tokens by day' }, options)
+    saveUses(fastify, { flush: tokens.flush, failure: 'The last uses of tokens could not be saved.' }, options)
+    saveUses(fastify, { flush: dailyUses.flush, failure: 'The requests of tokens by day could not be saved.' }, options)
   },
   { name: 'token-auth', dependencies: ['services', 'request-caller'] }
 )

@@ -7,10 +7,10 @@ import {
   documentResponses,
   TablesDocumentQuerySchema
 } from '../../schemas/document.ts'
-import { DomainError, excerpt, invalid, tableNotFound } from '../../services/model/errors.ts'
+import { invalid, tableNotFound } from '../../services/model/errors.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { scopeForAnyClaims } from '../../services/roles/any-claims.ts'
-import type { LiveRole } from '../../services/roles/roles.ts'
+import { type LiveRole, roleNotFound } from '../../services/roles/roles.ts'
 import { tableOutdated, tableUnusable } from '../../services/tables/failures.ts'
 import { reachableTables } from '../../services/tables/token-access.ts'
 
@@ -41,7 +41,7 @@ const documentRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
 
   const roleNamed = (name: string): LiveRole => {
     const role = roles.findByName(name)
-    if (!role) throw new DomainError('ROLE_NOT_FOUND', `There is no role '${excerpt(name)}'.`)
+    if (!role) throw roleNotFound(name)
     return role
   }
 

@@ -9,19 +9,15 @@ const tags = ['roles']
 const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
   const { roles, roleNames, tokens } = fastify
 
-  const toShow =
-    (counts: ReadonlyMap<number, number>) =>
-    ({ id, name, grants, createdAt, updatedAt }: LiveRole): Role => ({
-      id,
-      name,
-      grants: [...grants],
-      tokens: counts.get(id) ?? 0,
-      warnings: roleNames.warningsOf(grants),
-      created_at: createdAt,
-      updated_at: updatedAt
-    })
-
-  const show = (role: LiveRole) => toShow(tokens.countByRole())(role)
+  const show = (role: LiveRole, counts = tokens.countByRole()): Role => ({
+    id: role.id,
+    name: role.name,
+    grants: [...role.grants],
+    tokens: counts.get(role.id) ?? 0,
+    warnings: roleNames.warningsOf(role.grants),
+    created_at: role.createdAt,
+    updated_at: role.updatedAt
+  })
 
   fastify.get(
     '',
@@ -35,7 +31,10 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', scope: 'roles', errors: [] }
     },
-    async () => ok(roles.list().map(toShow(tokens.countByRole())))
+    async () => {
+      const counts = tokens.countByRole()
+      return ok(roles.list().map((role) => show(role, counts)))
+    }
   )
 
   fastify.post(

@@ -10,7 +10,7 @@ export interface RetryKey {
   readonly onReplay: () => void
 }
 
-/** The role of a key, with the claims of the key. Another object after each change of the key. */
+/** The role of a key, with the claims of the key. Immutable. Keys with the same role and claims may share it. */
 export interface KeyRole {
   readonly id: number
   readonly claims: Claims

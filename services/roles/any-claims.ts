@@ -19,8 +19,11 @@ const needsClaim = (value: unknown) => {
 
 const presetsOf = ({ presets = {} }: Grant) => Object.entries(presets)
 
-/** Returns the grant without all that needs a claim. The fields of its rule are still checked. */
-export const withoutKeyClaims = (grant: Grant): Grant => {
+/**
+ * Returns the grant without presets that need a claim. Conditions that compare a claim become `isNull`, so that their fields
+ * are still checked.
+ */
+export const withoutClaimValues = (grant: Grant): Grant => {
   const { rows, presets, ...others } = grant
   return {
     ...others,
@@ -38,7 +41,7 @@ const claimedPresets = (grant: Grant, { structure }: RegisteredTable): readonly 
 
 /** Returns what a grant opens for a key whose claims fit. Only its fields are exact: its rule and its presets lack values. */
 const grantForAnyClaims = (grant: Grant, table: RegisteredTable, findTable: FindTable): OpenGrant | null => {
-  const compiled = compileGrant(withoutKeyClaims(grant), table, { claims: {}, findTable })
+  const compiled = compileGrant(withoutClaimValues(grant), table, { claims: {}, findTable })
   const claimed = claimedPresets(grant, table)
   if (compiled instanceof ClosedGrant || !claimed) return null
   return { ...compiled, presets: [...compiled.presets, ...claimed] }
@@ -46,13 +49,13 @@ const grantForAnyClaims = (grant: Grant, table: RegisteredTable, findTable: Find
 
 /** Returns the tables, fields and actions that a role opens for keys that have all of its claims, with values that fit. */
 export const scopeForAnyClaims = (role: LiveRole, findTable: FindTable): Scope => {
-  const made = new Map<RegisteredTable, Map<Grant, OpenGrant | null>>()
+  const cache = new Map<RegisteredTable, Map<Grant, OpenGrant | null>>()
 
   const findOpenGrant: FindOpenGrant = (_key, action, table) => {
     const grant = role.index.find(action, table.name, table.structure.isView)
     if (!grant) return null
-    const ofTable = made.get(table) ?? new Map<Grant, OpenGrant | null>()
-    made.set(table, ofTable)
+    const ofTable = cache.get(table) ?? new Map<Grant, OpenGrant | null>()
+    cache.set(table, ofTable)
     const known = ofTable.get(grant)
     if (known !== undefined) return known
     const compiled = grantForAnyClaims(grant, table, findTable)

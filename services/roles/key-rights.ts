@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Claims, Grant } from '../../schemas/role.ts'
+import { tableActions } from '../../schemas/token-action.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
 import type { RegisteredTable, Registration } from '../model/table.ts'
 import type { FindOpenGrant, OpenGrant } from '../records/access/opened.ts'
 import { ClosedGrant, compileGrant } from './compile-grant.ts'
-import { ACTIONS, createScopeOf } from './role-scope.ts'
+import { createScopeOf } from './role-scope.ts'
 import type { LiveRole } from './roles.ts'
 
 interface KeyRightsOptions {
@@ -23,7 +24,7 @@ type Compiled = OpenGrant | ClosedGrant
 export interface Decision {
   readonly role: LiveRole
   readonly grant: Grant
-  /** Those of the key. */
+  /** The claims of the key. */
   readonly claims: Claims
   /** Why the grant opens nothing; null if it opens something. */
   readonly closed: ClosedGrant | null
@@ -85,7 +86,7 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
 
   /** Returns why a grant of the role opens nothing in the table. undefined: each opens something, or the role has none. */
   const closedBy = (key: KeyRole, table: RegisteredTable): ClosedGrant | undefined =>
-    ACTIONS.map((action) => compiledFor(key, action, table)).find((found) => found instanceof ClosedGrant)
+    tableActions.map((action) => compiledFor(key, action, table)).find((found) => found instanceof ClosedGrant)
 
   /** Returns the grant that decides about an action on a table; undefined if the role has none. */
   const decisionOf = (key: KeyRole, action: TableAction, table: RegisteredTable): Decision | undefined => {

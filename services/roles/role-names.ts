@@ -5,7 +5,7 @@ import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import type { RoleNames } from '../tables/changes/renames.ts'
-import { withoutKeyClaims } from './any-claims.ts'
+import { withoutClaimValues } from './any-claims.ts'
 import { ClosedGrant, compileGrant } from './compile-grant.ts'
 import { mapFields, type NamedField, namedFields } from './grant-fields.ts'
 import { EVERY_TABLE } from './grants.ts'
@@ -84,7 +84,7 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
     const unknown = namedFields(grant, table, findTable).filter((named) => !hasField(named.table, named.field))
     if (unknown.length > 0)
       return unknown.map((named) => `The table '${named.table.name}' has no field '${excerpt(named.field)}'.`)
-    const compiled = compileGrant(withoutKeyClaims(grant), table, { claims: {}, findTable })
+    const compiled = compileGrant(withoutClaimValues(grant), table, { claims: {}, findTable })
     return compiled instanceof ClosedGrant ? [`In the table '${table.name}': ${compiled.message}`] : []
   }
 

@@ -1,3 +1,4 @@
+import { tableActions } from '../../schemas/token-action.ts'
 import type { TableAction } from '../model/actions.ts'
 import type { KeyRole } from '../model/caller.ts'
 import type { Scope } from '../model/scope.ts'
@@ -12,8 +13,6 @@ interface RoleScopeOptions {
   readonly findTable: (name: string) => Registration | undefined
   readonly findOpenGrant: FindOpenGrant
 }
-
-export const ACTIONS: readonly TableAction[] = ['read', 'create', 'update', 'delete', 'schema']
 
 /** Creates the function that returns what a role opens for a key. */
 export const createScopeOf = ({ findRole, findTable, findOpenGrant }: RoleScopeOptions) => {
@@ -42,7 +41,7 @@ export const createScopeOf = ({ findRole, findTable, findOpenGrant }: RoleScopeO
   }
 
   return (key: KeyRole): Scope => ({
-    reaches: (table) => ACTIONS.some((action) => allows(key, action, table)),
+    reaches: (table) => tableActions.some((action) => allows(key, action, table)),
     grants: (action) => findRole(key.id)?.index.grants(action) ?? false,
     allows: (action, table) => allows(key, action, table),
     fieldsOf: (table) => fieldsOf(key, table)

@@ -22,7 +22,12 @@ export interface LiveRole {
   readonly updatedAt: number
 }
 
-const roleNotFound = (id: number) => new DomainError('ROLE_NOT_FOUND', `There is no role with id ${id}.`)
+/** `role`: its id or its name. */
+export const roleNotFound = (role: number | string) =>
+  new DomainError(
+    'ROLE_NOT_FOUND',
+    typeof role === 'number' ? `There is no role with id ${role}.` : `There is no role '${excerpt(role)}'.`
+  )
 
 const roleExists = (name: string) =>
   new DomainError('ROLE_EXISTS', `There is a role '${excerpt(name)}' already.`, { hint: 'Send another name.' })

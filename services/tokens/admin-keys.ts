@@ -9,9 +9,9 @@ import { deleteRetriesOfCaller } from '../sql/retries.ts'
 import { deleteAdminKey, insertAdminKey } from './admin-key-statements.ts'
 import { bearerOf } from './bearer.ts'
 import { checkNewExpiry } from './expiry.ts'
+import type { Used } from './last-uses.ts'
 import { createLiveCredentials } from './live-credentials.ts'
 import { createSecret, digestOf } from './secrets.ts'
-import type { Used } from './uses.ts'
 
 /** An admin key in memory. */
 export interface LiveAdminKey {

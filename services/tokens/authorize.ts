@@ -11,12 +11,12 @@ interface Scoped {
   /** null: the permissions say what the token opens. */
   readonly role: KeyRole | null
   /** Present for a view of a token, which only reads. */
-  readonly isView?: true
+  readonly onlyReads?: true
 }
 
 /** @throws ACTION_NOT_ALLOWED for a view of a token, which changes nothing */
-export const refuseView = ({ isView }: Scoped) => {
-  if (!isView) return
+export const refuseView = ({ onlyReads }: Scoped) => {
+  if (!onlyReads) return
   throw new DomainError('ACTION_NOT_ALLOWED', 'This is a view of a token, which only reads.', {
     hint: 'Send the token itself to change records.'
   })

@@ -1,18 +1,18 @@
-/** The secret before the last rotation. */
+/** The previous secret: the one before the last rotation. */
 export interface PreviousSecret {
   readonly digest: string
   /** Epoch milliseconds. */
   readonly validUntil: number
 }
 
-/** What finds a token or an admin key. */
+/** The properties by which a credential is found. */
 export interface Indexed {
   readonly id: number
   readonly digest: string
-  readonly previous?: PreviousSecret | null
+  readonly previousSecret?: PreviousSecret | null
 }
 
-const digestsOf = ({ digest, previous }: Indexed) => (previous ? [digest, previous.digest] : [digest])
+const digestsOf = ({ digest, previousSecret }: Indexed) => (previousSecret ? [digest, previousSecret.digest] : [digest])
 
 /** Creates an index of credentials by their ids and by the digests of their secrets. */
 export const createCredentialIndex = <E extends Indexed>() => {
@@ -36,7 +36,7 @@ export const createCredentialIndex = <E extends Indexed>() => {
   const set = (entry: E) => {
     const known = byId.get(entry.id)
     if (known) removeDigests(known)
-    // Another service or program has issued it before, and this service one with a higher id.
+    // Another service issued this lower id first, and its row arrives later.
     else if (entry.id < highestId) isInOrder = false
     byId.set(entry.id, entry)
     for (const digest of digestsOf(entry)) byDigest.set(digest, entry)

@@ -19,9 +19,12 @@ export const selectUses = (tokenId: number, firstDay: string): Statement => ({
   params: [BigInt(tokenId), firstDay]
 })
 
-const MAX_PURGED = 1000
+/** Tokens that one read looks up. */
+const MAX_TOKENS = 1000
+/** Rows of one unit. It must not delay other writes. */
+const MAX_DELETED = 1000
 
-const TOKENS = `SELECT id FROM _rowhouse_tokens WHERE id > ? ORDER BY id LIMIT ${MAX_PURGED}`
+const TOKENS = `SELECT id FROM _rowhouse_tokens WHERE id > ? ORDER BY id LIMIT ${MAX_TOKENS}`
 
 /**
  * Selects, of the 1,000 tokens after an id, the last id, and whether one of them has uses before a day. The table has no index
@@ -33,8 +36,9 @@ export const selectPurgeable = (afterId: number, firstDay: string): Statement =>
   params: [firstDay, BigInt(afterId)]
 })
 
-/** Deletes the uses before a day of the 1,000 tokens after an id. */
+/** Deletes at most 1,000 uses before a day of the 1,000 tokens after an id. */
 export const purgeUses = (afterId: number, firstDay: string): Statement => ({
-  sql: `DELETE FROM _rowhouse_token_uses WHERE day < ? AND token_id IN (${TOKENS})`,
+  sql: `DELETE FROM _rowhouse_token_uses WHERE (token_id, day) IN (
+    SELECT token_id, day FROM _rowhouse_token_uses WHERE day < ? AND token_id IN (${TOKENS}) LIMIT ${MAX_DELETED})`,
   params: [firstDay, BigInt(afterId)]
 })

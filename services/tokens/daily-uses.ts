@@ -6,7 +6,7 @@ import { hasCode } from '../model/errors.ts'
 import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import { addUses, type DayUses, purgeUses, selectPurgeable, selectUses } from './daily-use-statements.ts'
-import { inUnits } from './uses.ts'
+import { inUnits } from './units.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Days of which the uses are kept, with the present one. */
@@ -26,7 +26,7 @@ interface Counts {
 type CountsOfDay = Map<number, Counts>
 
 /** Returns a day such as 2026-01-31. `day`: days since 1970. */
-const toText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10)
+const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
 /** The boundary function that gives a row its type. */
 const toUse = ({ day, requests, refused, failed }: Row): TokenUse => ({
@@ -45,7 +45,7 @@ export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly
   const inSequence = createSequence()
 
   const today = () => Math.floor(clock() / DAY_MS)
-  const firstKeptDay = () => toText(today() - KEPT_DAYS + 1)
+  const firstKeptDay = () => dayText(today() - KEPT_DAYS + 1)
 
   const addDay = (day: number): CountsOfDay => {
     const ofDay: CountsOfDay = new Map()
@@ -90,9 +90,9 @@ export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly
   const saveUnit = async (day: number, ofDay: CountsOfDay, unit: readonly (readonly [number, Counts])[]) => {
     const uses = unit.map(([id, { requests, refused, failed }]) => [id, requests, refused, failed] as const)
     try {
-      await db.write([addUses(toText(day), uses)], { keepsMemory: true })
+      await db.write([addUses(dayText(day), uses)], { keepsMemory: true })
     } catch (error) {
-      // Saved or not: a second attempt could count them twice, and the next one again.
+      // The write may have been committed. A retry could count the requests twice.
       if (hasCode(error, 'OUTCOME_UNKNOWN')) subtract(ofDay, uses)
       throw error
     }
@@ -115,7 +115,7 @@ export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly
   const unsavedOf = (tokenId: number): TokenUse[] =>
     [...unsaved].flatMap(([day, ofDay]) => {
       const counts = ofDay.get(tokenId)
-      return counts ? [{ day: toText(day), ...counts }] : []
+      return counts ? [{ day: dayText(day), ...counts }] : []
     })
 
   const readUses = async (tokenId: number): Promise<TokenUse[]> => {
@@ -143,7 +143,7 @@ export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly
       const [found] = await db.read(selectPurgeable(after, firstDay))
       if (typeof found?.last !== 'number') return
       if (found.has_old === 1) await db.write([purgeUses(after, firstDay)], { keepsMemory: true })
-      after = found.last
+      else after = found.last
       await nextTick()
     }
   }

@@ -11,7 +11,7 @@ import type { Decision, KeyRights } from '../roles/key-rights.ts'
 import { recordsInWords, valueInWords } from '../roles/rule-words.ts'
 import { openToTokens } from '../tables/token-access.ts'
 import { authorize } from './authorize.ts'
-import type { LiveToken } from './tokens.ts'
+import type { LiveToken } from './live-token.ts'
 
 interface ExplainOptions {
   readonly clock: Clock
@@ -24,7 +24,7 @@ interface ExplainOptions {
 }
 
 /** One token, one table and one action. */
-interface Question {
+interface Subject {
   readonly token: LiveToken
   readonly table: Registration
   readonly action: TableAction
@@ -38,10 +38,10 @@ interface Outcome {
   readonly reason: string
 }
 
-const CHANGING: readonly TableAction[] = ['create', 'update']
+const WITH_VALUES: readonly TableAction[] = ['create', 'update']
 
 /** Returns the access to the table as a request of the token gets it. @throws the error that it gets */
-const openTable = ({ token, table, action }: Question, caller: Caller, accessOf: AccessOf): Access => {
+const openTable = ({ token, table, action }: Subject, caller: Caller, accessOf: AccessOf): Access => {
   authorize(token, action, table.name)
   return accessOf(caller, openToTokens(table, table.name, { isWrite: action !== 'read', reachable: () => [] }), [
     action
@@ -52,13 +52,13 @@ const positionOf = ({ role, grant }: Decision) => role.grants.indexOf(grant) + 1
 
 const nameOf = (decision: Decision) => `Grant ${positionOf(decision)} of the role '${excerpt(decision.role.name)}'`
 
-const allowedBy = ({ action, table, decision }: Question) =>
+const allowedBy = ({ action, table, decision }: Subject) =>
   decision
     ? `${nameOf(decision)} opens the action '${action}' on the table '${table.name}'.`
     : `The permissions of the token include the action '${action}' on the table '${table.name}'.`
 
 /** Returns why a request is refused. The message of the error does not say more than the token may know. */
-const refusedBy = ({ table, decision }: Question, error: DomainError) => {
+const refusedBy = ({ table, decision }: Subject, error: DomainError) => {
   if (decision?.closed)
     return `${nameOf(decision)} opens nothing in the table '${table.name}': ${decision.closed.message}`
   return error.code === 'TABLE_NOT_FOUND' ? `The table '${table.name}' is not published.` : error.message
@@ -81,13 +81,13 @@ const presetsOf = ({ grant: { presets = {} }, claims }: Decision) =>
 
 const namesOf = (columns: Iterable<{ readonly name: string }>) => [...columns].map(({ name }) => name)
 
-/** Creates the function that says what a token may do. It decides with the functions that requests of the token use. */
+/** Creates the function that explains the rights of a token. It calls the functions that a request of the token calls. */
 export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, read }: ExplainOptions) => {
-  const outcomeOf = (question: Question, caller: Caller): Outcome => {
+  const outcomeOf = (subject: Subject, caller: Caller): Outcome => {
     try {
-      return { access: openTable(question, caller, accessOf), reason: allowedBy(question) }
+      return { access: openTable(subject, caller, accessOf), reason: allowedBy(subject) }
     } catch (error) {
-      if (error instanceof DomainError) return { access: null, reason: refusedBy(question, error) }
+      if (error instanceof DomainError) return { access: null, reason: refusedBy(subject, error) }
       throw error
     }
   }
@@ -110,13 +110,13 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
     }
   }
 
-  const recordOf = async (caller: Caller, { table }: Question, access: Access | null, key: string) => {
+  const recordOf = async (caller: Caller, { table }: Subject, access: Access | null, key: string) => {
     if (table.structure === null || table.isOutdated) return {}
-    const [exists, isInside] = await Promise.all([
+    const [exists, isVisible] = await Promise.all([
       finds(caller, accessOf(caller, table, []), key),
       access ? finds(caller, access, key) : false
     ])
-    return { record: { key, exists, isInside } }
+    return { record: { key, exists, isVisible } }
   }
 
   /** @throws TOKEN_NOT_FOUND, TABLE_NOT_FOUND */
@@ -126,9 +126,9 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
     if (!table) throw tableNotFound(name)
     const { role } = token
     const decision = role && table.structure ? decisionOf(role, action, table) : undefined
-    const question: Question = { token, table, action, decision }
+    const subject: Subject = { token, table, action, decision }
     const asToken: Caller = { ...caller, kind: 'token', integers: token.integers, ...(role && { role }) }
-    const { access, reason } = outcomeOf(question, asToken)
+    const { access, reason } = outcomeOf(subject, asToken)
     const invalidity = invalidityOf(token)
     return {
       allowed: access !== null && invalidity === undefined,
@@ -136,9 +136,9 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
       ...(decision && { grant: describeGrant(decision) }),
       rows: recordsOf(decision, access),
       readable: access ? [...access.columns.keys()] : [],
-      writable: access && CHANGING.includes(action) ? namesOf(access.writable) : [],
+      writable: access && WITH_VALUES.includes(action) ? namesOf(access.writable) : [],
       presets: decision && action === 'create' ? presetsOf(decision) : [],
-      ...(key !== undefined && (await recordOf(caller, question, access, key)))
+      ...(key !== undefined && (await recordOf(caller, subject, access, key)))
     }
   }
 }

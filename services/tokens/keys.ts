@@ -2,10 +2,11 @@ import type { RateLimit } from '../../schemas/token.ts'
 import { addressOf, networkOf } from '../accounts/client-network.ts'
 import type { Clock } from '../model/clock.ts'
 import { bearerOf } from './bearer.ts'
+import type { LiveToken } from './live-token.ts'
 import type { NamedKey, NamedKeys } from './named-keys.ts'
 import { createRequestWindows, type Quota } from './request-windows.ts'
 import type { createSignedKeys } from './signed-keys.ts'
-import type { LiveToken, TokenService } from './tokens.ts'
+import type { TokenService } from './tokens.ts'
 import { type ViewedToken, type Views, viewOf } from './views.ts'
 
 /** What the credential of a request opens. A change replaces the object: after an `await`, call `current` for the latest one. */
@@ -48,14 +49,14 @@ const ofMinute = ({ requests }: PublicAccess): RateLimit => ({ requests, seconds
 
 const isNamed = (key: LiveKey): key is NamedKey => 'roleName' in key
 
-const isView = (key: LiveKey): key is ViewedToken => 'isView' in key
+const isViewed = (key: LiveKey): key is ViewedToken => 'onlyReads' in key
 
-/** Whether the key is a token, whose requests are counted. A view of one is none. */
-export const isToken = (key: LiveKey): key is LiveToken => !isNamed(key) && !isView(key)
+/** Whether the key is an issued token. Only its requests are counted; a view is not one. */
+export const isToken = (key: LiveKey): key is LiveToken => !isNamed(key) && !isViewed(key)
 
 /** Creates the service that finds the key of a request: an issued token, a view of one, a JWT, or the public key. */
 export const createKeyService = ({ tokens, views, namedKeys, clock, signedKey, publicAccess }: KeysOptions) => {
-  // Many networks without a credential must not end the windows of tokens.
+  // Two caches: requests from many networks must not evict the windows of tokens.
   const windowsOfTokens = createRequestWindows(clock)
   const windowsOfNetworks = createRequestWindows(clock)
   let publicKey: NamedKey | null = null
@@ -79,7 +80,7 @@ export const createKeyService = ({ tokens, views, namedKeys, clock, signedKey, p
   /** Returns the latest state of a key. @throws INVALID_TOKEN if it has been revoked or has expired */
   const current = (key: LiveKey): LiveKey => {
     if (isNamed(key)) return namedKeys.current(key)
-    return isView(key) ? views.current(key) : tokens.current(key)
+    return isViewed(key) ? views.current(key) : tokens.current(key)
   }
 
   /**

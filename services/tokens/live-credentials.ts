@@ -5,19 +5,20 @@ import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
 import { type CredentialIndex, createCredentialIndex, type Indexed } from './credential-index.ts'
+import { type CredentialsTable, createLastUses, type Used } from './last-uses.ts'
 import { isSameEntry } from './same-entry.ts'
-import { createUses, type Used, type UsesTable } from './uses.ts'
 
 /** A token or an admin key in memory. */
 interface Entry extends Used, Indexed {}
 
-const isCurrentSecret = ({ previous }: Entry, digest: string, now: number) =>
-  previous?.digest !== digest || now < previous.validUntil
+/** Whether the secret is the latest one, or the previous one during its overlap. */
+const isAcceptedSecret = ({ previousSecret }: Entry, digest: string, now: number) =>
+  previousSecret?.digest !== digest || now < previousSecret.validUntil
 
 interface LiveCredentialsOptions<E extends Entry> {
   readonly db: Database
   readonly clock: Clock
-  readonly table: UsesTable
+  readonly table: CredentialsTable
   readonly toEntry: (row: Row) => E
   /** Whether the credential is accepted at this time, in epoch milliseconds. */
   readonly isLive: (entry: E, now: number) => boolean
@@ -29,12 +30,12 @@ interface LiveCredentialsOptions<E extends Entry> {
 /** Rows that one tick reads: about 2 ms. */
 const MAX_ROWS = 500
 
-const selectAfter = (table: UsesTable, id: number): Statement => ({
+const selectAfter = (table: CredentialsTable, id: number): Statement => ({
   sql: `SELECT * FROM ${table} WHERE id > ? ORDER BY id LIMIT ${MAX_ROWS}`,
   params: [BigInt(id)]
 })
 
-const selectThese = (table: UsesTable, ids: readonly number[]): Statement => ({
+const selectThese = (table: CredentialsTable, ids: readonly number[]): Statement => ({
   sql: `SELECT * FROM ${table} WHERE id IN (SELECT value FROM temp.json_each(?))`,
   params: [JSON.stringify(ids)]
 })
@@ -46,14 +47,14 @@ const selectThese = (table: UsesTable, ids: readonly number[]): Statement => ({
 export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsOptions<E>) => {
   const { db, clock, table, toEntry, isLive, invalid, notFound } = options
   let index = createCredentialIndex<E>()
-  /** During a reload: the ids of the changes that were acknowledged since it read them. */
+  /** Ids of credentials that changed during a reload; null without one. */
   let changed: Set<number> | null = null
-  const uses = createUses({ db, table, find: (id) => index.find(id) })
+  const lastUses = createLastUses({ db, table, find: (id) => index.find(id) })
   const inSequence = createSequence()
 
   const cache = (row: Row): E => {
     const entry = toEntry(row)
-    uses.keepLatest(entry, index.find(entry.id))
+    lastUses.keepLatest(entry, index.find(entry.id))
     changed?.add(entry.id)
     index.set(entry)
     return entry
@@ -64,47 +65,47 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     index.remove(id)
   }
 
-  /** Keeps an entry that has not changed: a reload of many tokens needs no memory, and what is cached for them stays. */
+  /** Returns the cached entry if the row did not change, so that its scope and rights stay cached. */
   const toLatest = (row: Row): E => {
     const entry = toEntry(row)
     const known = index.find(entry.id)
     if (!known || !isSameEntry(entry, known)) return entry
-    uses.setSaved(known, entry.lastUsedAt)
+    lastUses.setSaved(known, entry.lastUsedAt)
     return known
   }
 
   /** Reads all credentials, some in each tick, so that many do not delay requests. */
-  const readAll = async (read: CredentialIndex<E>) => {
+  const readAll = async (next: CredentialIndex<E>) => {
     let rows: readonly Row[] = []
     let last = 0
     do {
       rows = await db.read(selectAfter(table, last))
-      for (const row of rows) read.set(toLatest(row))
+      for (const row of rows) next.set(toLatest(row))
       last = Number(rows.at(-1)?.id)
       await nextTick()
     } while (rows.length === MAX_ROWS)
   }
 
-  /** Reads again what has changed since. At its end, no change was acknowledged between a snapshot and this step. */
-  const readChanged = async (read: CredentialIndex<E>, ids: Set<number>) => {
+  /** Reads changed credentials again, until none changed during the read. */
+  const readChanged = async (next: CredentialIndex<E>, ids: Set<number>) => {
     while (ids.size > 0) {
       const again = [...ids]
       ids.clear()
       const rows = await db.read(selectThese(table, again))
-      for (const id of again) read.remove(id)
-      for (const row of rows) read.set(toLatest(row))
+      for (const id of again) next.remove(id)
+      for (const row of rows) next.set(toLatest(row))
     }
   }
 
   const reload = async () => {
     const ids = new Set<number>()
-    const read = createCredentialIndex<E>()
+    const next = createCredentialIndex<E>()
     changed = ids
     try {
-      await readAll(read)
-      await readChanged(read, ids)
-      for (const entry of read.all()) uses.keepLatest(entry, index.find(entry.id))
-      index = read
+      await readAll(next)
+      await readChanged(next, ids)
+      for (const entry of next.all()) lastUses.keepLatest(entry, index.find(entry.id))
+      index = next
     } finally {
       changed = null
     }
@@ -137,7 +138,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   const findLive = (digest: string | undefined) => {
     const now = clock()
     const entry = digest === undefined ? undefined : index.findByDigest(digest)
-    if (digest === undefined || !entry || !isLive(entry, now) || !isCurrentSecret(entry, digest, now)) throw invalid()
+    if (digest === undefined || !entry || !isLive(entry, now) || !isAcceptedSecret(entry, digest, now)) throw invalid()
     return { entry, now }
   }
 
@@ -148,7 +149,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   const authenticate = (digest: string | undefined, admits = (_entry: E) => true): E => {
     const { entry, now } = findLive(digest)
     if (!admits(entry)) throw invalid()
-    uses.record(entry, now)
+    lastUses.record(entry, now)
     return entry
   }
 
@@ -162,5 +163,5 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     return entry
   }
 
-  return { cache, evict, load, all, find, commit, authenticate, current, currentById, flush: uses.flush }
+  return { cache, evict, load, all, find, commit, authenticate, current, currentById, flush: lastUses.flush }
 }

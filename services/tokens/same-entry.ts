@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** Properties that follow from others, or that `createUses` keeps. */
+/** Properties that follow from others, or that `createLastUses` keeps. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(['scope', 'lastUsedAt', 'savedUse'])
 
 /** Whether the entry that was made of a row equals the one in memory, except for its use. */

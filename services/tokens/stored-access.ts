@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Claims } from '../../schemas/role.ts'
 import type { Permissions } from '../../schemas/token.ts'
 import type { KeyRole } from '../model/caller.ts'
@@ -6,6 +5,7 @@ import { isJsonObject } from '../model/json-object.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
 import { createScope } from './permissions.ts'
+import { createShared } from './shared.ts'
 
 /** What the permissions of a token open. */
 export interface StoredPermissions {
@@ -36,29 +36,21 @@ const parseClaims = (text: string): Claims => {
   }
 }
 
-/** Different values that are shared. Those beyond are parsed for each token. */
+const parseRole = (id: number, claims: string): KeyRole => ({ id, claims: parseClaims(claims) })
+
+/** Maximum number of cached values. An evicted value is parsed again. */
 const MAX_SHARED = 1000
 
 /** Creates the functions that read what a token opens from its row. Tokens with the same text share one object. */
 export const createStoredAccess = () => {
-  const permissions = new LRUCache<string, StoredPermissions>({ max: MAX_SHARED })
-  const roles = new LRUCache<string, KeyRole>({ max: MAX_SHARED })
+  const sharedPermissions = createShared(MAX_SHARED, parsePermissions)
+  const sharedRole = createShared(MAX_SHARED, parseRole)
 
-  const permissionsOf = (row: Row): StoredPermissions => {
-    const text = row.permissions as string
-    const known = permissions.get(text) ?? parsePermissions(text)
-    permissions.set(text, known)
-    return known
-  }
+  const permissionsOf = (row: Row): StoredPermissions => sharedPermissions(row.permissions as string)
 
   /** Returns null for a token without a role. */
-  const roleOf = ({ role_id: id, claims }: Row): KeyRole | null => {
-    if (id === null) return null
-    const key = `${id} ${claims}`
-    const known = roles.get(key) ?? { id: id as number, claims: parseClaims(claims as string) }
-    roles.set(key, known)
-    return known
-  }
+  const roleOf = ({ role_id: id, claims }: Row): KeyRole | null =>
+    id === null ? null : sharedRole(id as number, claims as string)
 
   return { permissionsOf, roleOf }
 }

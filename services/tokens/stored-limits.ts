@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { RateLimit } from '../../schemas/token.ts'
-import { type ContainsAddress, createNetworks } from '../model/networks.ts'
+import { type AddressCheck, createAddressCheck } from '../model/networks.ts'
 import type { Row } from '../model/sql-value.ts'
+import { createShared } from './shared.ts'
 
 /** How often, and from where, a token works. */
 export interface TokenLimits {
@@ -10,7 +10,7 @@ export interface TokenLimits {
   /** In CIDR notation. Empty: all. */
   readonly networks: readonly string[]
   /** Returns whether the token is accepted from an address. */
-  readonly accepts: ContainsAddress
+  readonly accepts: AddressCheck
   /** false: a text is invalid. Only another program can have written it. */
   readonly isValid: boolean
 }
@@ -25,7 +25,7 @@ const parse = (rateLimit: string | null, list: string | null): TokenLimits => {
     return {
       rateLimit: rateLimit === null ? null : JSON.parse(rateLimit),
       networks,
-      accepts: networks.length === 0 ? NO_LIMITS.accepts : createNetworks(networks),
+      accepts: networks.length === 0 ? NO_LIMITS.accepts : createAddressCheck(networks),
       isValid: true
     }
   } catch {
@@ -33,18 +33,13 @@ const parse = (rateLimit: string | null, list: string | null): TokenLimits => {
   }
 }
 
-/** Different limits that are shared. Those beyond are parsed for each token. */
+/** Maximum number of cached values. An evicted value is parsed again. */
 const MAX_SHARED = 1000
 
 /** Creates the function that reads the limits of a token from its row. Tokens with the same texts share one object. */
 export const createStoredLimits = () => {
-  const shared = new LRUCache<string, TokenLimits>({ max: MAX_SHARED })
+  const shared = createShared(MAX_SHARED, parse)
 
-  return ({ rate_limit: rateLimit, networks }: Row): TokenLimits => {
-    if (rateLimit === null && networks === null) return NO_LIMITS
-    const key = `${rateLimit} ${networks}`
-    const known = shared.get(key) ?? parse(rateLimit as string | null, networks as string | null)
-    shared.set(key, known)
-    return known
-  }
+  return ({ rate_limit: rateLimit, networks }: Row): TokenLimits =>
+    rateLimit === null && networks === null ? NO_LIMITS : shared(rateLimit as string | null, networks as string | null)
 }

@@ -6,12 +6,12 @@ const toJson = (value: object | null | undefined) => (value == null ? null : JSO
 const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))
 
 /** The stored form of a secret. */
-export interface StoredSecret {
+interface StoredSecret {
   readonly digest: string
   readonly tokenPrefix: string
 }
 
-interface StoredToken extends NewToken {
+interface TokenValues extends NewToken {
   readonly permissions: Permissions
   readonly roleId: number | null
 }
@@ -23,7 +23,7 @@ interface StoredChanges extends TokenChanges {
 
 export const insertToken = (
   { digest, tokenPrefix }: StoredSecret,
-  { name, permissions, roleId, claims = {}, expiresAt, integers = 'auto', rateLimit, networks }: StoredToken,
+  { name, permissions, roleId, claims = {}, expiresAt, integers = 'auto', rateLimit, networks }: TokenValues,
   now: number
 ): Statement => ({
   sql: `INSERT INTO _rowhouse_tokens
@@ -95,11 +95,11 @@ export const renameInPermissions = (table: string, name: string, now: number): S
   params: [table, name, BigInt(now), table]
 })
 
-/** Replaces the secret. `previousUntil`: the end of the old one, in epoch milliseconds; null: it ends now. */
+/** Replaces the secret. `previousValidUntil`: the end of the previous secret, in epoch milliseconds; null: it ends now. */
 export const rotateToken = (
   id: number,
   { digest, tokenPrefix }: StoredSecret,
-  { previousUntil, now }: { readonly previousUntil: number | null; readonly now: number }
+  { previousValidUntil, now }: { readonly previousValidUntil: number | null; readonly now: number }
 ): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET
     previous_digest = iif(?, digest, NULL),
@@ -109,7 +109,14 @@ export const rotateToken = (
     updated_at = max(?, updated_at + 1)
     WHERE id = ? RETURNING *`,
   expect: 1,
-  params: [toInteger(previousUntil !== null), toInteger(previousUntil), digest, tokenPrefix, BigInt(now), BigInt(id)]
+  params: [
+    toInteger(previousValidUntil !== null),
+    toInteger(previousValidUntil),
+    digest,
+    tokenPrefix,
+    BigInt(now),
+    BigInt(id)
+  ]
 })
 
 export const deleteToken = (id: number): Statement => ({

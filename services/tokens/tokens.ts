@@ -1,69 +1,32 @@
-import { isNetwork } from '../../config.ts'
-import type { Claims } from '../../schemas/role.ts'
-import {
-  type IntegerFormat,
-  type IssuedToken,
-  integerFormats,
-  type NewToken,
-  type Permissions,
-  type RotatedToken,
-  type Token,
-  type TokenChanges
-} from '../../schemas/token.ts'
+import type { IssuedToken, NewToken, RotatedToken, Token, TokenChanges } from '../../schemas/token.ts'
 import type { TokensQuery } from '../../schemas/token-list.ts'
 import { auditRow, summaryOf } from '../audit/audit-row.ts'
 import type { Database } from '../engine/database.ts'
 import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, invalid } from '../model/errors.ts'
-import { foldName } from '../model/names.ts'
-import type { Scope } from '../model/scope.ts'
 import type { Row } from '../model/sql-value.ts'
-import { checkClaims } from '../roles/claims.ts'
 import type { KeyRights } from '../roles/key-rights.ts'
 import type { RoleService } from '../roles/roles.ts'
 import { deleteRetriesOfCaller } from '../sql/retries.ts'
-import type { TokenNames } from '../tables/changes/renames.ts'
 import { bearerOf } from './bearer.ts'
-import type { PreviousSecret } from './credential-index.ts'
 import { checkExpiry, checkNewExpiry } from './expiry.ts'
 import { invalidToken } from './invalid-token.ts'
 import { createLiveCredentials } from './live-credentials.ts'
+import {
+  createEntryReader,
+  isLive,
+  type LiveToken,
+  type TokenEntry,
+  type TokenWithoutScope,
+  toToken
+} from './live-token.ts'
 import { createSecret, digestOf } from './secrets.ts'
-import { createStoredAccess, NO_PERMISSIONS } from './stored-access.ts'
-import { createStoredLimits, type TokenLimits } from './stored-limits.ts'
+import { NO_PERMISSIONS } from './stored-access.ts'
+import { checkNetworks, checkRoleOrPermissions, PERMISSIONS_REQUIRED } from './token-checks.ts'
+import { createTokenNames } from './token-names.ts'
 import { pageOf } from './token-pages.ts'
-import { deleteToken, insertToken, renameInPermissions, rotateToken, updateToken } from './token-statements.ts'
-import type { Used } from './uses.ts'
-
-/** A token in memory. A change replaces the object: after an `await`, call `current` for the latest one. */
-export interface LiveToken {
-  readonly id: number
-  readonly name: string
-  readonly digest: string
-  readonly tokenPrefix: string
-  readonly permissions: Permissions
-  /** null: the permissions say what the token opens. */
-  readonly role: KeyRole | null
-  readonly scope: Scope
-  readonly isActive: boolean
-  readonly expiresAt: number | null
-  readonly integers: IntegerFormat
-  readonly limits: TokenLimits
-  readonly previous: PreviousSecret | null
-  /** Newer than the stored value until the next `flush`. */
-  readonly lastUsedAt: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-/** A token that may not have been used yet. */
-type StoredToken = Omit<LiveToken, 'scope'>
-
-interface Entry extends Omit<StoredToken, 'lastUsedAt'>, Used {
-  /** null: the scope of the role is created at the first use. Many tokens are never used, and a scope needs 400 bytes. */
-  scope: Scope | null
-}
+import { deleteToken, insertToken, rotateToken, updateToken } from './token-statements.ts'
 
 const SECRET_PREFIX = 'rh_'
 const SECRET_LENGTH = 67
@@ -76,62 +39,6 @@ const secretOf = (header: string) => {
 
 const tokenNotFound = (id: number) => new DomainError('TOKEN_NOT_FOUND', `There is no token with id ${id}.`)
 
-/** The stored text is another object in each row. */
-const toFormat = (text: unknown): IntegerFormat => integerFormats.find((format) => format === text) as IntegerFormat
-
-const readPrevious = ({ previous_digest: digest, previous_until: validUntil }: Row): PreviousSecret | null =>
-  digest === null || validUntil === null ? null : { digest: digest as string, validUntil: validUntil as number }
-
-/** The boundary function that gives a row its type. The migrations define its columns. */
-const createToEntry = () => {
-  const { permissionsOf, roleOf } = createStoredAccess()
-  const limitsOf = createStoredLimits()
-  return (row: Row): Entry => {
-    const { permissions, scope, isValid } = permissionsOf(row)
-    const role = roleOf(row)
-    const limits = limitsOf(row)
-    return {
-      id: row.id as number,
-      name: row.name as string,
-      digest: row.digest as string,
-      tokenPrefix: row.token_prefix as string,
-      permissions,
-      scope: role ? null : scope,
-      role,
-      isActive: row.is_active === 1 && isValid && limits.isValid,
-      expiresAt: row.expires_at as number | null,
-      integers: toFormat(row.integers),
-      limits,
-      previous: readPrevious(row),
-      lastUsedAt: row.last_used_at as number | null,
-      savedUse: row.last_used_at as number | null,
-      createdAt: row.created_at as number,
-      updatedAt: row.updated_at as number
-    }
-  }
-}
-
-const toToken = (token: StoredToken, roleName: string | null, now: number): Token => ({
-  id: token.id,
-  name: token.name,
-  token_prefix: token.tokenPrefix,
-  permissions: token.permissions,
-  role: roleName,
-  claims: token.role?.claims ?? {},
-  integers: token.integers,
-  rate_limit: token.limits.rateLimit,
-  networks: [...token.limits.networks],
-  previous_valid_until: token.previous && now < token.previous.validUntil ? token.previous.validUntil : null,
-  is_active: token.isActive,
-  expires_at: token.expiresAt,
-  last_used_at: token.lastUsedAt,
-  created_at: token.createdAt,
-  updated_at: token.updatedAt
-})
-
-const isLive = ({ isActive, expiresAt }: StoredToken, now: number) =>
-  isActive && (expiresAt === null || now < expiresAt)
-
 interface TokenServiceOptions {
   readonly db: Database
   readonly clock: Clock
@@ -139,60 +46,20 @@ interface TokenServiceOptions {
   readonly scopeOf: KeyRights['scopeOf']
 }
 
-/** What a request changes of the role of a token. Absent properties stay. */
-interface RoleInput {
-  readonly role?: string | null
-  readonly claims?: Claims
-  readonly permissions?: Permissions
-}
-
-const PERMISSIONS_REQUIRED = {
-  path: '/permissions',
-  code: 'required',
-  message: "'permissions' is required for a token without a role."
-}
-
-const hasPermissions = ({ tables, actions }: Permissions) => tables.length > 0 || actions.length > 0
-
-/** @throws VALIDATION_FAILED for invalid claims, a token with a role and permissions, or with claims and no role */
-const checkRoleOrPermissions = (roleId: number | null, { permissions, claims = {} }: RoleInput) => {
-  checkClaims(claims)
-  if (roleId !== null && permissions && hasPermissions(permissions)) {
-    const message = "A token has a 'role' or 'permissions', not both."
-    throw invalid([{ path: '/permissions', code: 'conflict', message }], "Send 'role': null to give it permissions.")
-  }
-  if (roleId !== null || Object.keys(claims).length === 0) return
-  throw invalid([{ path: '/claims', code: 'conflict', message: "'claims' are for a token with a 'role'." }])
-}
-
-/** @throws VALIDATION_FAILED */
-const checkNetworks = (networks: readonly string[] = []) => {
-  const violations = networks.flatMap((network, index) =>
-    isNetwork(network)
-      ? []
-      : {
-          path: `/networks/${index}`,
-          code: 'format',
-          message: `'${excerpt(network)}' is not an address, or a network with a prefix of at least 1, such as 10.0.0.0/8. [] accepts all addresses.`
-        }
-  )
-  if (violations.length > 0) throw invalid(violations)
-}
-
 /** Creates the service of access tokens. */
 export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOptions) => {
-  const live = createLiveCredentials<Entry>({
+  const live = createLiveCredentials<TokenEntry>({
     db,
     clock,
     table: '_rowhouse_tokens',
-    toEntry: createToEntry(),
+    toEntry: createEntryReader(),
     isLive,
     invalid: invalidToken,
     notFound: tokenNotFound
   })
 
   const roleNameOf = ({ role }: Pick<LiveToken, 'role'>) => role && roles.nameOf(role.id)
-  const show = (token: StoredToken) => toToken(token, roleNameOf(token), clock())
+  const show = (token: TokenWithoutScope) => toToken(token, roleNameOf(token), clock())
 
   /** Returns a page of the tokens, in the order of their ids. */
   const list = (query: TokensQuery = {}): Token[] => pageOf(live.all(), query, roleNameOf).map(show)
@@ -261,22 +128,22 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
   }
 
   /**
-   * Replaces the secret, and returns the new one. The old secret is valid until the overlap ends; the one before it ends now.
+   * Replaces the secret, and returns the new one. The previous secret is valid until the overlap ends; the one before it ends now.
    * @throws TOKEN_NOT_FOUND
    */
   const rotate = async (caller: Caller, id: number, overlapSeconds: number): Promise<RotatedToken> => {
     const token = live.find(id)
     const now = clock()
-    const previousUntil = overlapSeconds === 0 ? null : now + overlapSeconds * 1000
+    const previousValidUntil = overlapSeconds === 0 ? null : now + overlapSeconds * 1000
     const { secret, digest, mask } = createSecret(SECRET_PREFIX)
     const stored = { digest, tokenPrefix: mask }
-    const summary = { tokenPrefix: mask, previousValidUntil: previousUntil }
+    const summary = { tokenPrefix: mask, previousValidUntil }
     const [rotated] = await live.commit(token, [
-      rotateToken(id, stored, { previousUntil, now }),
+      rotateToken(id, stored, { previousValidUntil, now }),
       auditRow(caller, now, { action: 'token.rotate', target: token.name, targetId: id, summary })
     ])
     live.cache(rotated?.rows[0] as Row)
-    return { id, token: secret, tokenPrefix: mask, previousValidUntil: previousUntil }
+    return { id, token: secret, tokenPrefix: mask, previousValidUntil }
   }
 
   const revoke = async (caller: Caller, id: number) => {
@@ -289,7 +156,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     live.evict(token)
   }
 
-  const withScope = (entry: Entry): LiveToken => {
+  const withScope = (entry: TokenEntry): LiveToken => {
     entry.scope ??= scopeOf(entry.role as KeyRole)
     return entry as LiveToken
   }
@@ -300,30 +167,12 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
    */
   const authenticate = (header: string | undefined, address = ''): LiveToken => {
     const secret = header === undefined ? undefined : secretOf(header)
-    const admits = ({ limits }: Entry) => limits.accepts(address)
+    const admits = ({ limits }: TokenEntry) => limits.accepts(address)
     return withScope(live.authenticate(secret === undefined ? undefined : digestOf(secret), admits))
   }
 
   /** Returns the latest state of a token. @throws INVALID_TOKEN if it has been revoked or has expired */
   const current = (token: LiveToken): LiveToken => withScope(live.current(token))
-
-  const toNamingToken = ({ id, name }: StoredToken) => ({ id, name })
-
-  const isNamed = (table: string) => {
-    const folded = foldName(table)
-    return (name: string) => foldName(name) === folded
-  }
-
-  const names: TokenNames = {
-    naming: (table) => {
-      const isTable = isNamed(table)
-      const found: StoredToken[] = []
-      for (const token of live.all()) if (token.permissions.tables.some(isTable)) found.push(token)
-      return found.map(toNamingToken)
-    },
-    rename: (table, name) => renameInPermissions(table, name, clock()),
-    apply: (rows) => rows.map((row) => toNamingToken(live.cache(row)))
-  }
 
   /** Returns a token, which may be inactive or expired. @throws TOKEN_NOT_FOUND */
   const find = (id: number): LiveToken => withScope(live.find(id))
@@ -346,7 +195,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     current,
     currentById,
     flush,
-    names
+    names: createTokenNames({ clock, all: live.all, cache: live.cache })
   }
 }
 

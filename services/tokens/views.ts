@@ -6,11 +6,12 @@ import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { bearerOf } from './bearer.ts'
 import { invalidToken } from './invalid-token.ts'
-import type { LiveToken, TokenService } from './tokens.ts'
+import type { LiveToken } from './live-token.ts'
+import type { TokenService } from './tokens.ts'
 
 /** A token as a view of it sees it: it only reads. */
 export interface ViewedToken extends LiveToken {
-  readonly isView: true
+  readonly onlyReads: true
 }
 
 interface ViewsOptions {
@@ -22,10 +23,10 @@ interface ViewsOptions {
 }
 
 const PREFIX = 'rhv_'
-const SECONDS = 600
-const MAX_LENGTH = 1000
+const VALID_SECONDS = 600
+const MAX_VIEW_LENGTH = 1000
 const ISSUER = 'rowhouse'
-/** Another one than that of a session's cookie, so that neither is accepted as the other. */
+/** Differs from the audience of session cookies, so that neither is accepted as the other. */
 const AUDIENCE = 'rowhouse-view'
 const ALGORITHM = 'HS256'
 
@@ -44,7 +45,7 @@ export const createViews = ({ db, clock, tokens, secret }: ViewsOptions) => {
   const asViewed = (token: LiveToken): ViewedToken => {
     const known = viewed.get(token)
     if (known) return known
-    const view: ViewedToken = { ...token, isView: true }
+    const view: ViewedToken = { ...token, onlyReads: true }
     viewed.set(token, view)
     return view
   }
@@ -53,7 +54,7 @@ export const createViews = ({ db, clock, tokens, secret }: ViewsOptions) => {
   const issue = async (caller: Caller, id: number): Promise<View> => {
     const { name } = tokens.find(id)
     const now = clock()
-    const expiresAt = Math.floor(now / 1000) + SECONDS
+    const expiresAt = Math.floor(now / 1000) + VALID_SECONDS
     await db.write([auditRow(caller, now, { action: 'token.view', target: name, targetId: id })])
     const jwt = new SignJWT({ sub: String(id), exp: expiresAt, iss: ISSUER, aud: AUDIENCE })
     const signed = await jwt.setProtectedHeader({ alg: ALGORITHM }).sign(key)
@@ -62,7 +63,7 @@ export const createViews = ({ db, clock, tokens, secret }: ViewsOptions) => {
 
   /** Returns the id of the token. @throws INVALID_TOKEN */
   const verify = async (view: string): Promise<number> => {
-    if (view.length > MAX_LENGTH) throw invalidToken()
+    if (view.length > MAX_VIEW_LENGTH) throw invalidToken()
     try {
       const { payload } = await jwtVerify(view.slice(PREFIX.length), key, {
         algorithms: [ALGORITHM],

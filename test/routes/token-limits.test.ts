@@ -46,7 +46,7 @@ t.test('requests beyond the limit are refused until the window ends', async (t) 
   t.equal(first.headers.ratelimit, '"default";r=2;t=60')
   now += 20_500
   t.equal((await shop.get('/data/nothing')).headers.ratelimit, '"default";r=1;t=40', 'failures count, too')
-  t.equal((await from(token, '192.0.2.2').get('/data/_me')).statusCode, 200, 'each address counts')
+  t.equal((await from(token, '192.0.2.2').get('/data/_me')).statusCode, 200, 'another address uses the same window')
   const refused = await shop.post('/data/products/records', { id: 1 })
   expectError(t, refused, 429, 'TOO_MANY_REQUESTS')
   t.equal(refused.headers['retry-after'], '40')
@@ -95,7 +95,7 @@ t.test('a limit can be changed and removed', async (t) => {
   t.equal((await shop.get('/data/_me')).statusCode, 200)
 })
 
-t.test('a limit that is none is refused', async (t) => {
+t.test('an invalid limit is refused', async (t) => {
   for (const rateLimit of [
     { requests: 0, seconds: 60 },
     { requests: 1, seconds: 0 },
@@ -133,7 +133,7 @@ t.test('a request from outside is no use of the token', async (t) => {
   t.equal(dataOf(await admin.get(`/admin/tokens/${id}`)).last_used_at, now)
 })
 
-t.test('a network that is none is refused', async (t) => {
+t.test('an invalid network is refused', async (t) => {
   const refused = await admin.post('/admin/tokens', { name: 'a', permissions, networks: ['10.0.0.0/8', '10.0.0.0/99'] })
   expectError(t, refused, 400, 'VALIDATION_FAILED', '/networks/1')
   const { id } = await issue()
@@ -167,7 +167,7 @@ t.test('a rotated token has a new secret, and the old one until the overlap ends
   })
 })
 
-t.test('without an overlap, the old secret ends at once', async (t) => {
+t.test('without an overlap, the previous secret ends at once', async (t) => {
   const { id, token } = await issue()
   const first = dataOf(await admin.post(`/admin/tokens/${id}/rotate`, { overlapSeconds: 60 }))
   const second = dataOf(await admin.post(`/admin/tokens/${id}/rotate`, { overlapSeconds: 0 }))
@@ -178,7 +178,7 @@ t.test('without an overlap, the old secret ends at once', async (t) => {
   t.equal((await from(second.token).get('/data/products')).statusCode, 401)
 })
 
-t.test('a second rotation ends the secret before the first', async (t) => {
+t.test('a second rotation ends the previous secret of the first', async (t) => {
   const { id, token } = await issue()
   const rotate = async () => dataOf(await admin.post(`/admin/tokens/${id}/rotate`, { overlapSeconds: 60 }))
   const [first, second] = [await rotate(), await rotate()]

@@ -28,9 +28,9 @@ const explain = (id: number, { key, ...request }: ExplainRequest) =>
     })
   )
 
-const recordText = ({ exists, isInside }: ExplainedRecord) => {
+const recordText = ({ exists, isVisible }: ExplainedRecord) => {
   if (!exists) return texts.recordMissing
-  return isInside ? texts.recordInside : texts.recordOutside
+  return isVisible ? texts.recordInside : texts.recordOutside
 }
 
 const namesOf = (names: readonly string[]) => (names.length === 0 ? texts.none : names.join(', '))

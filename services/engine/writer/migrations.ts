@@ -203,7 +203,7 @@ export const migrations: readonly (readonly string[])[] = [
       created_at INTEGER NOT NULL
     ) STRICT`
   ],
-  // `rate_limit` and `networks`: JSON. `previous_digest`: of the secret before the rotation, valid until `previous_until`.
+  // `rate_limit` and `networks`: JSON. `previous_digest`: of the previous secret, valid until `previous_until`.
   // `day`: such as 2026-01-31, in UTC.
   [
     'ALTER TABLE _rowhouse_tokens ADD COLUMN rate_limit TEXT',

@@ -83,7 +83,8 @@ t.test('every bad credential gets the same 401, with a challenge', async (t) => 
       success: false,
       error: {
         code: 'INVALID_TOKEN',
-        message: 'The bearer token is missing, malformed, unknown, inactive or expired.'
+        message:
+          'The bearer token is missing, malformed, unknown, inactive, expired, or not accepted from this address.'
       }
     })
   }

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Grant } from '../../../schemas/role.ts'
 import type { Permissions } from '../../../schemas/token.ts'
 import { asAdmin, asKey, createDatabase, dataOf, expectError, importTable, startApp } from '../../helpers.ts'
+import { openServed } from '../../served.ts'
 
 const file = createDatabase(
   t,
@@ -9,8 +10,10 @@ const file = createDatabase(
      total REAL, note TEXT, secret TEXT);
    CREATE TABLE lines (order_id INTEGER, name TEXT, n INTEGER, PRIMARY KEY (order_id, name));
    CREATE TABLE gone (id INTEGER PRIMARY KEY);
+   CREATE TABLE broken (id INTEGER PRIMARY KEY);
    CREATE TABLE hidden (id INTEGER PRIMARY KEY);
    CREATE TABLE fixed (id INTEGER PRIMARY KEY, a TEXT);
+   CREATE VIEW overflow AS SELECT id, abs(-9223372036854775807 - id) AS n FROM orders;
    CREATE VIEW totals AS SELECT total FROM orders;
    INSERT INTO orders VALUES (1, 17, 'new', 5, NULL, 's'), (2, 18, 'new', 7, NULL, 's'), (3, 17, 'archived', 9, NULL, 's');
    INSERT INTO lines VALUES (1, 'a,b', 5);`
@@ -19,7 +22,7 @@ let now = 1_767_225_600_000
 const app = await startApp(t, { env: { DATABASE: file }, clock: () => now })
 const admin = await asAdmin(app)
 const ids: Record<string, number> = {}
-for (const name of ['orders', 'lines', 'gone', 'hidden', 'fixed', 'totals'])
+for (const name of ['orders', 'lines', 'gone', 'broken', 'hidden', 'fixed', 'totals'])
   ids[name] = (await importTable(admin, name)).id
 dataOf(await admin.put(`/admin/tables/${ids.orders}`, { fields: [{ name: 'secret', isHidden: true }] }))
 dataOf(await admin.put(`/admin/tables/${ids.hidden}`, { isPublished: false }))
@@ -93,7 +96,7 @@ t.test('a grant that opens nothing says why', async (t) => {
     rows: "Records where customer_id equals the missing claim 'customer' and state is not 'archived'.",
     readable: [],
     presets: [{ value: "the missing claim 'customer'" }, { value: '0' }],
-    record: { key: '1', exists: true, isInside: false }
+    record: { key: '1', exists: true, isVisible: false }
   })
   const { allowed, reason } = await explain(ada, 'lines', 'read')
   t.equal(allowed, false)
@@ -112,7 +115,7 @@ t.test('permissions decide for a token without a role', async (t) => {
     readable: ['id', 'customer_id', 'state', 'total', 'note'],
     writable: ['id', 'customer_id', 'state', 'total', 'note'],
     presets: [],
-    record: { key: '3', exists: true, isInside: true }
+    record: { key: '3', exists: true, isVisible: true }
   })
   t.match(await explain(reader, 'orders', 'delete'), {
     allowed: false,
@@ -127,15 +130,22 @@ t.test('permissions decide for a token without a role', async (t) => {
 
 t.test('a record is inside or outside of the rule, or does not exist', async (t) => {
   const recordOf = async (key: string) => (await explain(ada, 'orders', 'read', key)).record
-  t.same(await recordOf('1'), { key: '1', exists: true, isInside: true })
-  t.same(await recordOf('2'), { key: '2', exists: true, isInside: false })
-  t.same(await recordOf('3'), { key: '3', exists: true, isInside: false })
-  t.same(await recordOf('4'), { key: '4', exists: false, isInside: false })
-  t.same(await recordOf('x'), { key: 'x', exists: false, isInside: false })
+  t.same(await recordOf('1'), { key: '1', exists: true, isVisible: true })
+  t.same(await recordOf('2'), { key: '2', exists: true, isVisible: false })
+  t.same(await recordOf('3'), { key: '3', exists: true, isVisible: false })
+  t.same(await recordOf('4'), { key: '4', exists: false, isVisible: false })
+  t.same(await recordOf('x'), { key: 'x', exists: false, isVisible: false })
   const all = await withPermissions({ tables: ['*'], actions: ['read'] })
-  t.match(await explain(all, 'lines', 'read', '1,a%2Cb'), { record: { exists: true, isInside: true } })
+  t.match(await explain(all, 'lines', 'read', '1,a%2Cb'), { record: { exists: true, isVisible: true } })
   t.match(await explain(all, 'lines', 'read', '1'), { record: { exists: false } })
-  t.match(await explain(all, 'totals', 'read', '1'), { allowed: true, record: { exists: false, isInside: false } })
+  t.match(await explain(all, 'totals', 'read', '1'), { allowed: true, record: { exists: false, isVisible: false } })
+})
+
+t.test('a record that cannot be computed is not a missing record', async (t) => {
+  dataOf(await admin.post('/admin/tables/import', { name: 'overflow', primaryKey: 'id' }))
+  const all = await withPermissions({ tables: ['overflow'], actions: ['read'] })
+  expectError(t, await ask(all, { table: 'overflow', action: 'read', key: '1' }), 409, 'STRUCTURE_CHANGED')
+  t.match(await explain(all, 'overflow', 'read', '9'), { record: { exists: false, isVisible: false } })
 })
 
 t.test('tables that tokens cannot use, or change, are named', async (t) => {
@@ -144,11 +154,24 @@ t.test('tables that tokens cannot use, or change, are named', async (t) => {
     allowed: false,
     reason: "The table 'hidden' is not published.",
     rows: 'No records.',
-    record: { exists: false, isInside: false }
+    record: { exists: false, isVisible: false }
   })
   t.match(await explain(all, 'fixed', 'read'), { allowed: true })
   t.match(await explain(all, 'fixed', 'schema'), { allowed: false, reason: /'fixed' cannot be changed through tokens/ })
   t.match(await explain(all, 'totals', 'update'), { allowed: false, reason: /is a view/ })
+})
+
+t.test('tables that cannot be read are named, without their records', async (t) => {
+  const all = await withPermissions({ tables: ['*'], actions: ['read'] })
+  const expected = { allowed: false, rows: 'No records.', readable: [], record: undefined }
+  const other = openServed(t, file)
+  other.exec(
+    "ALTER TABLE gone RENAME COLUMN id TO other; UPDATE _rowhouse_tables SET choices = '{' WHERE name = 'broken'"
+  )
+  await app.database.write([])
+  while (app.tables.find('broken')?.structure !== null) await new Promise((resolve) => setImmediate(resolve))
+  t.match(await explain(all, 'gone', 'read', '1'), { ...expected, reason: /^The stored table 'gone' does not exist/ })
+  t.match(await explain(all, 'broken', 'read', '1'), { ...expected, reason: /'broken'.* cannot be read/ })
 })
 
 t.test('a token that is inactive or has expired is named', async (t) => {
@@ -161,7 +184,7 @@ t.test('a token that is inactive or has expired is named', async (t) => {
     grant,
     rows,
     readable,
-    record: { isInside: true }
+    record: { isVisible: true }
   })
   dataOf(await admin.put(`/admin/tokens/${id}`, { isActive: false }))
   t.match(await explain(id, 'orders', 'read'), { allowed: false, reason: /is not active/ })

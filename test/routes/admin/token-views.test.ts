@@ -140,7 +140,7 @@ t.test('a view records no use of the token, and issuing it is in the audit', asy
   t.match(rows, [{ action: 'token.view', target: 'Ada', targetId: id, summary: {} }])
 })
 
-t.test('a view is no session and no admin key, and neither is a view', async (t) => {
+t.test('a view is not accepted in /admin, and a session is not accepted as a view', async (t) => {
   const { token } = await viewOf((await newToken()).id)
   expectError(t, await client(app, bearer(token)).get('/admin/tables'), 401, 'AUTHENTICATION_REQUIRED')
   const jwt = token.slice('rhv_'.length)

@@ -188,3 +188,28 @@ t.test('days older than 90 days are neither listed nor kept', async (t) => {
   const write = () => t.fail('nothing is left to delete')
   await create({ ...db, write: write as unknown as Database['write'] }).purge()
 })
+
+t.test('a purge after a long stop deletes at most 1,000 rows in each unit', async (t) => {
+  const { db, id, create, stored } = await start(t)
+  const days = Array.from({ length: 2500 }, (_, n) => new Date(n * DAY).toISOString().slice(0, 10))
+  await db.write([
+    {
+      sql: `INSERT INTO _rowhouse_token_uses (token_id, day, requests, refused, failed)
+        SELECT ?, value, 1, 0, 0 FROM temp.json_each(?)`,
+      params: [BigInt(id), JSON.stringify([...days, '2026-02-28'])]
+    }
+  ])
+  const deleted: number[] = []
+  const uses = create({
+    ...db,
+    write: async (...unit) => {
+      const results = await db.write(...unit)
+      deleted.push(...results.map(({ changes }) => changes))
+      return results
+    }
+  })
+  await uses.purge()
+  t.strictSame(deleted, [1000, 1000, 500])
+  t.match(await stored(), [{ token_id: id, day: '2026-02-28' }])
+  t.equal((await stored()).length, 1)
+})

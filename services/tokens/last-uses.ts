@@ -1,5 +1,6 @@
 import type { Database } from '../engine/database.ts'
 import type { Statement } from '../sql/statement.ts'
+import { inUnits } from './units.ts'
 
 /** The use of a token or an admin key, in memory. */
 export interface Used {
@@ -9,33 +10,32 @@ export interface Used {
   savedUse: number | null
 }
 
-export type UsesTable = '_rowhouse_tokens' | '_rowhouse_admin_keys'
-
-/** Rows of one unit. It must not delay other writes. */
-export const MAX_USES = 1000
+export type CredentialsTable = '_rowhouse_tokens' | '_rowhouse_admin_keys'
 
 /** One statement for any number of uses keeps the unit short. */
-const saveUses = (table: UsesTable, uses: readonly (readonly [id: number, usedAt: number])[]): Statement => ({
+const saveLastUses = (
+  table: CredentialsTable,
+  uses: readonly (readonly [id: number, usedAt: number])[]
+): Statement => ({
   sql: `UPDATE ${table} SET last_used_at = max(use.value ->> 1, ifnull(last_used_at, 0))
     FROM temp.json_each(?) AS use WHERE ${table}.id = use.value ->> 0`,
   params: [JSON.stringify(uses)]
 })
 
-/** Returns the items in lists of at most `MAX_USES`. */
-export const inUnits = <T>(items: readonly T[]): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(items.length / MAX_USES) }, (_, n) => items.slice(n * MAX_USES, (n + 1) * MAX_USES))
-
-interface UsesOptions {
+interface LastUsesOptions {
   readonly db: Database
-  readonly table: UsesTable
+  readonly table: CredentialsTable
   /** Returns the entry in memory, which may be another one after a write. */
   readonly find: (id: number) => Used | undefined
 }
 
 const isUnsaved = ({ lastUsedAt, savedUse }: Used) => lastUsedAt !== savedUse
 
-/** Creates the functions that record and save uses. A flush visits only the entries that were used since the last one. */
-export const createUses = ({ db, table, find }: UsesOptions) => {
+/**
+ * Creates the functions that record and save the times of the last uses. A flush visits only the entries that were used since
+ * the last one.
+ */
+export const createLastUses = ({ db, table, find }: LastUsesOptions) => {
   /** Contains the id of each entry with a use that is not saved. */
   const used = new Set<number>()
 
@@ -67,7 +67,7 @@ export const createUses = ({ db, table, find }: UsesOptions) => {
   const saveUnit = async (ids: readonly number[]) => {
     const entries = ids.flatMap((id) => unsaved(id) ?? [])
     const uses = entries.map(({ id, lastUsedAt }) => [id, lastUsedAt as number] as const)
-    if (uses.length > 0) await db.write([saveUses(table, uses)], { keepsMemory: true })
+    if (uses.length > 0) await db.write([saveLastUses(table, uses)], { keepsMemory: true })
     for (const [id, usedAt] of uses) {
       const entry = find(id)
       if (entry) entry.savedUse = usedAt
