@@ -75,14 +75,14 @@ const ExplainedRecordSchema = Type.Object(
     key: Type.String({ description: 'The primary key, as it was sent.', examples: ['17'] }),
     exists: Type.Boolean({ description: 'Whether the table has the record.', examples: [true] }),
     isVisible: Type.Boolean({
-      description: 'Whether the token can see the record.',
+      description: 'Whether the token can use the record with the action.',
       examples: [false]
     })
   },
   {
     title: 'TokenExplanationRecord',
     description:
-      'Whether the record exists, and whether the token can see it. Absent if the request has no `key`, and if the table cannot be read.',
+      'Whether the record exists, and whether the action can use it. Absent without a `key`, for `create` and `schema`, and if the table cannot be read.',
     examples: [{ key: '17', exists: true, isVisible: false }],
     ...strict
   }

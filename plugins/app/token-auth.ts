@@ -187,7 +187,10 @@ export default fp<SaveUsesOptions>(
     const rightsOf = (role: KeyRole | null) => role && roles.rightsOf(role)
 
     const callerOf = (request: FastifyRequest): Caller => {
-      const { id, name, integers, role } = request.key
+      const { key } = request
+      const { id, integers, role } = key
+      // The audit and the log must not name the token for what an administrator reads with a view of it.
+      const name = 'onlyReads' in key ? `view of ${key.name}` : key.name
       const rights = rightsOf(role)
       /** An access that was opened under other rights must not be used. */
       const confirmRight = async () => {

@@ -3,6 +3,7 @@ import { ok, TokenIdParamsSchema } from '../../schemas/envelope.ts'
 import { RECORD_READ_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { ExplanationEnvelope, ExplanationRequestSchema } from '../../schemas/token-explanation.ts'
 import { ViewEnvelope } from '../../schemas/token-view.ts'
+import { scopeMissing } from '../../services/tokens/admin-keys.ts'
 
 const tags = ['tokens']
 
@@ -18,7 +19,7 @@ const tokenViewRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         tags,
         summary: 'Explain what a token may do',
         description:
-          'Says whether the token may perform an action on a table, which grant decides, and with which records and fields. With `key`, also whether the token reaches this record. Changes nothing.',
+          'Returns whether the token may perform an action on a table, which grant decides, and with which records and fields. With `key`, for which an admin key also needs `records:read`, also whether the token can use this record. Changes nothing.',
         params: TokenIdParamsSchema,
         body: ExplanationRequestSchema,
         response: { 200: ExplanationEnvelope }
@@ -29,7 +30,11 @@ const tokenViewRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...RECORD_READ_ERRORS, 'TOKEN_NOT_FOUND', 'TABLE_NOT_FOUND']
       }
     },
-    async ({ caller, params, body }) => ok(await explain(caller, params.id, body))
+    async ({ caller, params, body }) => {
+      // It shows whether a record exists, also of a table that no token can read.
+      if (body.key !== undefined && !caller.mayRead(body.table)) throw scopeMissing('records:read')
+      return ok(await explain(caller, params.id, body))
+    }
   )
 
   fastify.post(

@@ -38,7 +38,8 @@ interface Outcome {
   readonly reason: string
 }
 
-const WITH_VALUES: readonly TableAction[] = ['create', 'update']
+/** The actions that use a record with a key. */
+const ON_RECORDS: readonly TableAction[] = ['read', 'update', 'delete']
 
 /** Returns the access to the table as a request of the token gets it. @throws the error that it gets */
 const openTable = ({ token, table, action }: Subject, caller: Caller, accessOf: AccessOf): Access => {
@@ -79,7 +80,11 @@ const recordsOf = (decision: Decision | undefined, access: Access | null) => {
 const presetsOf = ({ grant: { presets = {} }, claims }: Decision) =>
   Object.entries(presets).map(([field, value]) => ({ field, value: valueInWords(value, claims) }))
 
-const namesOf = (columns: Iterable<{ readonly name: string }>) => [...columns].map(({ name }) => name)
+/** Returns the fields that the action can set. The key of a record does not change. */
+const writableOf = ({ action }: Subject, access: Access | null) => {
+  if (!access || !['create', 'update'].includes(action)) return []
+  return [...access.writable].filter(({ isPrimary }) => action === 'create' || !isPrimary).map(({ name }) => name)
+}
 
 /** Creates the function that explains the rights of a token. It calls the functions that a request of the token calls. */
 export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, read }: ExplainOptions) => {
@@ -90,6 +95,15 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
       if (error instanceof DomainError) return { access: null, reason: refusedBy(subject, error) }
       throw error
     }
+  }
+
+  /** Returns the fields that a response to the action has. A change of a record returns it only to a token that can read. */
+  const readableOf = (subject: Subject, caller: Caller, access: Access | null) => {
+    if (!access || subject.action === 'schema') return []
+    const returning = ['read', 'create'].includes(subject.action)
+      ? access
+      : outcomeOf({ ...subject, action: 'read' }, caller).access
+    return [...(returning?.columns.keys() ?? [])]
   }
 
   /** Returns why each request of the token gets 401; undefined if none does. */
@@ -110,8 +124,9 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
     }
   }
 
-  const recordOf = async (caller: Caller, { table }: Subject, access: Access | null, key: string) => {
-    if (table.structure === null || table.isOutdated) return {}
+  /** `access`: null if the token cannot use the record. */
+  const recordOf = async (caller: Caller, { table, action }: Subject, access: Access | null, key: string) => {
+    if (table.structure === null || table.isOutdated || !ON_RECORDS.includes(action)) return {}
     const [exists, isVisible] = await Promise.all([
       finds(caller, accessOf(caller, table, []), key),
       access ? finds(caller, access, key) : false
@@ -135,10 +150,10 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
       reason: invalidity ?? reason,
       ...(decision && { grant: describeGrant(decision) }),
       rows: recordsOf(decision, access),
-      readable: access ? [...access.columns.keys()] : [],
-      writable: access && WITH_VALUES.includes(action) ? namesOf(access.writable) : [],
+      readable: readableOf(subject, asToken, access),
+      writable: writableOf(subject, access),
       presets: decision && action === 'create' ? presetsOf(decision) : [],
-      ...(key !== undefined && (await recordOf(caller, subject, access, key)))
+      ...(key !== undefined && (await recordOf(caller, subject, invalidity === undefined ? access : null, key)))
     }
   }
 }

@@ -1,4 +1,6 @@
+import { isNetwork } from '../../config.ts'
 import type { RateLimit } from '../../schemas/token.ts'
+import { isJsonObject } from '../model/json-object.ts'
 import { type AddressCheck, createAddressCheck } from '../model/networks.ts'
 import type { Row } from '../model/sql-value.ts'
 import { createShared } from './shared.ts'
@@ -19,18 +21,28 @@ const NO_LIMITS: TokenLimits = { rateLimit: null, networks: [], accepts: () => t
 /** A limit that cannot be read must not open more. */
 const INVALID: TokenLimits = { ...NO_LIMITS, accepts: () => false, isValid: false }
 
-const parse = (rateLimit: string | null, list: string | null): TokenLimits => {
+const parseJson = (text: string | null): unknown => {
   try {
-    const networks: readonly string[] = list === null ? [] : JSON.parse(list)
-    return {
-      rateLimit: rateLimit === null ? null : JSON.parse(rateLimit),
-      networks,
-      accepts: networks.length === 0 ? NO_LIMITS.accepts : createAddressCheck(networks),
-      isValid: true
-    }
+    return text === null ? null : JSON.parse(text)
   } catch {
-    return INVALID
+    return undefined
   }
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 1
+
+const isRateLimit = (value: unknown): value is RateLimit | null =>
+  value === null || (isJsonObject(value) && isCount(value.requests) && isCount(value.seconds))
+
+const isNetworks = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && isNetwork(item))
+
+const parse = (rateLimitText: string | null, list: string | null): TokenLimits => {
+  const rateLimit = parseJson(rateLimitText)
+  const networks = list === null ? [] : parseJson(list)
+  if (!isRateLimit(rateLimit) || !isNetworks(networks)) return INVALID
+  const accepts = networks.length === 0 ? NO_LIMITS.accepts : createAddressCheck(networks)
+  return { rateLimit, networks, accepts, isValid: true }
 }
 
 /** Maximum number of cached values. An evicted value is parsed again. */

@@ -379,10 +379,14 @@ t.test('a token with an unreadable limit or networks is inactive', async (t) => 
   const { id, token } = await service.issue(serviceCaller, { name: 'a', permissions })
   const external = new BetterSqlite3(file)
   t.teardown(() => external.close())
-  for (const column of ['rate_limit', 'networks']) {
-    external.prepare(`UPDATE _rowhouse_tokens SET ${column} = '{' WHERE id = ?`).run(id)
+  const invalid = [
+    ...['{', '{}', '5', '[]', '{"requests":-1,"seconds":1}'].map((text) => ['rate_limit', text] as const),
+    ...['{', 'null', '{}', '["10.0.0.0/"]', '[1]'].map((text) => ['networks', text] as const)
+  ]
+  for (const [column, text] of invalid) {
+    external.prepare(`UPDATE _rowhouse_tokens SET ${column} = ? WHERE id = ?`).run(text, id)
     await service.load()
-    t.throws(() => service.authenticate(bearer(token)), invalidToken, column)
+    t.throws(() => service.authenticate(bearer(token)), invalidToken, `${column} ${text}`)
     t.match(
       service.list().find((one) => one.id === id),
       { is_active: false, rate_limit: null, networks: [] }
