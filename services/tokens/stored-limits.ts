@@ -18,8 +18,8 @@ export interface TokenLimits {
 }
 
 const NO_LIMITS: TokenLimits = { rateLimit: null, networks: [], accepts: () => true, isValid: true }
-/** A limit that cannot be read must not open more. */
-const INVALID: TokenLimits = { ...NO_LIMITS, accepts: () => false, isValid: false }
+/** A limit that cannot be read must not open more: the token is inactive. */
+const INVALID: TokenLimits = { ...NO_LIMITS, isValid: false }
 
 const parseJson = (text: string | null): unknown => {
   try {
