@@ -1,14 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Envelope, strict } from './envelope.ts'
 import { Int32 } from './numbers.ts'
-import { tableActions } from './token-action.ts'
-
-const SingleActionSchema = Type.Unsafe<(typeof tableActions)[number]>({
-  type: 'string',
-  enum: tableActions,
-  description: 'One action. `write` is several of them.',
-  examples: ['read']
-})
+import { ActionSchema } from './token-action.ts'
 
 const TableSchema = Type.String({
   minLength: 1,
@@ -24,7 +17,7 @@ const KeySchema = Type.String({
 })
 
 export const ExplanationRequestSchema = Type.Object(
-  { table: TableSchema, action: SingleActionSchema, key: Type.Optional(KeySchema) },
+  { table: TableSchema, action: ActionSchema, key: Type.Optional(KeySchema) },
   {
     title: 'TokenExplanationInput',
     description: 'A question about a token: may it perform this action on this table?',

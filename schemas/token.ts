@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { CreatedAtSchema, DoneSchema, Envelope, strict, UpdatedAtSchema } from './envelope.ts'
-import { Int64, NullableInt64 } from './numbers.ts'
+import { Int32, Int64, NullableInt64 } from './numbers.ts'
 import { ClaimsSchema } from './role.ts'
 import { ActionSchema } from './token-action.ts'
 
@@ -63,33 +63,53 @@ const NameSchema = Type.String({
   ...nameExample
 })
 
-const RATE_LIMIT_PROPERTIES = {
-  requests: Type.Integer({
-    format: 'int32',
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'Requests that the token can send in one window. A batch counts as one for each operation.',
-    examples: [100]
-  }),
-  seconds: Type.Integer({
-    format: 'int32',
+const MAX_REQUESTS = 1_000_000
+const REQUESTS = 'Requests that the token can send in one window. A batch counts as one for each operation.'
+const requestsExample = { examples: [100] }
+
+const secondsSchema = (rule: string) =>
+  Int32({
     minimum: 1,
     maximum: 86_400,
-    description: 'Length of a window in seconds. It begins with its first request.',
+    description: `Length of a window in seconds. It begins with its first request.${rule}`,
     examples: [60]
   })
-}
-export type RateLimit = { requests: number; seconds: number }
 
-const RateLimitSchema = Type.Unsafe<RateLimit | null>({
-  ...Type.Object(RATE_LIMIT_PROPERTIES, {
+/** The window of a limit that names none, in seconds. */
+export const DEFAULT_WINDOW = 60
+
+const RateLimitSchema = Type.Object(
+  {
+    requests: Int32({ minimum: 1, maximum: MAX_REQUESTS, description: REQUESTS, ...requestsExample }),
+    seconds: secondsSchema('')
+  },
+  {
     title: 'TokenRateLimit',
-    description: 'How many requests a token can send. null: any number.',
+    description: 'How many requests the token can send. Absent: any number.',
     examples: [{ requests: 100, seconds: 60 }],
     ...strict
-  }),
-  type: ['object', 'null']
-})
+  }
+)
+export type RateLimit = Static<typeof RateLimitSchema>
+
+const RateLimitInputSchema = Type.Object(
+  {
+    requests: NullableInt64({
+      minimum: 1,
+      maximum: MAX_REQUESTS,
+      description: `${REQUESTS} null: any number.`,
+      ...requestsExample
+    }),
+    seconds: Type.Optional(secondsSchema(` By default ${DEFAULT_WINDOW}.`))
+  },
+  {
+    title: 'TokenRateLimitInput',
+    description: 'How many requests the token can send.',
+    examples: [{ requests: 100, seconds: 60 }],
+    ...strict
+  }
+)
+export type RateLimitInput = Static<typeof RateLimitInputSchema>
 
 const NetworksSchema = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
   maxItems: 100,
@@ -139,7 +159,7 @@ const TokenSchema = Type.Object(
     role: StoredRoleSchema,
     claims: ClaimsSchema,
     integers: IntegerFormatSchema,
-    rate_limit: RateLimitSchema,
+    rate_limit: Type.Optional(RateLimitSchema),
     networks: NetworksSchema,
     previous_valid_until: PreviousValidUntilSchema,
     is_active: ActiveSchema,
@@ -187,7 +207,8 @@ const SecretSchema = Type.String({
 })
 
 const WarningsSchema = Type.Array(Type.String(), {
-  description: 'Only if the permissions name tables that are not registered. One sentence each.',
+  description:
+    'Only if the permissions name tables that are not registered, or the role compares claims that the token does not have. One sentence each.',
   examples: [["There is no table 'prodcts' now. The token can use it as soon as it is registered."]]
 })
 
@@ -198,13 +219,19 @@ const IssuedTokenSchema = Type.Object(
     token: SecretSchema,
     tokenPrefix: PrefixSchema,
     permissions: PermissionsSchema,
+    role: Type.Optional(RoleNameSchema),
+    claims: Type.Optional(ClaimsSchema),
     expiresAt: Type.Optional(
       NullableInt64({ description: `${EXPIRY} Only if the request contains \`expiresAt\`.`, ...expiryExample })
     ),
     integers: Type.Optional(IntegerFormatSchema),
     warnings: Type.Optional(WarningsSchema)
   },
-  { title: 'IssuedToken', description: 'A new access token with its secret.', ...strict }
+  {
+    title: 'IssuedToken',
+    description: 'A new access token with its secret. It has `role` and `claims` if the request has a role.',
+    ...strict
+  }
 )
 export const IssuedTokenEnvelope = Envelope('IssuedTokenEnvelope', IssuedTokenSchema)
 
@@ -254,7 +281,7 @@ export const NewTokenSchema = Type.Object(
     claims: Type.Optional(ClaimsSchema),
     expiresAt: Type.Optional(NewExpirySchema),
     integers: Type.Optional(IntegerFormatSchema),
-    rateLimit: Type.Optional(RateLimitSchema),
+    rateLimit: Type.Optional(RateLimitInputSchema),
     networks: Type.Optional(NetworksSchema)
   },
   {
@@ -275,7 +302,7 @@ export const TokenChangesSchema = Type.Object(
     isActive: Type.Optional(ActiveSchema),
     expiresAt: Type.Optional(ExpirySchema),
     integers: Type.Optional(IntegerFormatSchema),
-    rateLimit: Type.Optional(RateLimitSchema),
+    rateLimit: Type.Optional(RateLimitInputSchema),
     networks: Type.Optional(NetworksSchema)
   },
   {

@@ -31,13 +31,14 @@ const rowOf = (token: Token) => [
   token.id,
   token.name,
   stateOf(token),
+  token.role ?? '',
   token.permissions.tables.join(','),
   token.permissions.actions.join(','),
   timeText(token.expires_at),
   timeText(token.last_used_at)
 ]
 
-const HEADING = ['ID', 'NAME', 'STATE', 'TABLES', 'ACTIONS', 'EXPIRES', 'LAST USED']
+const HEADING = ['ID', 'NAME', 'STATE', 'ROLE', 'TABLES', 'ACTIONS', 'EXPIRES', 'LAST USED']
 
 const create = (terminal: Terminal) => async (name: string, options: NewTokenOptions) => {
   const { tables, actions, expires } = options

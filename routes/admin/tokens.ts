@@ -9,18 +9,21 @@ import {
   type Permissions,
   RotatedTokenEnvelope,
   RotationSchema,
+  type Token,
   TokenChangesSchema,
   TokenEnvelope,
   TokensEnvelope
 } from '../../schemas/token.ts'
 import { MAX_TOKENS, TokensQuerySchema } from '../../schemas/token-list.ts'
 import { TokenUsesEnvelope } from '../../schemas/token-use.ts'
+import { excerpt } from '../../services/model/errors.ts'
+import { missingClaims } from '../../services/roles/claims.ts'
 import { unknownTables } from '../../services/tokens/permissions.ts'
 
 const tags = ['tokens']
 
 const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { tokens, dailyUses, tables } = fastify
+  const { tokens, dailyUses, tables, roles } = fastify
 
   /** A path also finds a table by its client name. Permissions have only its stored name. */
   const suggestTable = (name: string) => {
@@ -29,9 +32,18 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     return named === undefined ? suggestName(name, names) : `Did you mean '${named}'?`
   }
 
-  const warningsFor = (permissions: Permissions | undefined) => {
+  /** Returns a sentence for each claim that the role of the token compares, and that the token does not have. */
+  const claimWarnings = ({ role, claims }: Token) => {
+    const grants = role === null ? [] : (roles.findByName(role)?.grants ?? [])
+    return missingClaims(grants, claims).map(
+      (name) => `The role '${role}' compares the claim '${excerpt(name)}', which the token does not have.`
+    )
+  }
+
+  const warningsFor = (id: number, permissions: Permissions | undefined) => {
     const isRegistered = (name: string) => tables.find(name) !== undefined
-    const warnings = permissions ? unknownTables(permissions, isRegistered, suggestTable) : []
+    const unknown = permissions ? unknownTables(permissions, isRegistered, suggestTable) : []
+    const warnings = [...unknown, ...claimWarnings(tokens.read(id))]
     return warnings.length > 0 ? { warnings } : {}
   }
 
@@ -65,7 +77,10 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       config: { credential: 'administrator', scope: 'tokens', errors: WRITE_ERRORS }
     },
-    async ({ caller, body }) => ok({ ...(await tokens.issue(caller, body)), ...warningsFor(body.permissions) })
+    async ({ caller, body }) => {
+      const issued = await tokens.issue(caller, body)
+      return ok({ ...issued, ...warningsFor(issued.id, body.permissions) })
+    }
   )
 
   fastify.get(
@@ -117,7 +132,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, params, body }) => {
       await tokens.change(caller, params.id, body)
-      return ok({ success: true as const, ...warningsFor(body.permissions) })
+      return ok({ success: true as const, ...warningsFor(params.id, body.permissions) })
     }
   )
 

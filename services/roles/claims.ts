@@ -1,4 +1,4 @@
-import { type Claims, MAX_CLAIM_VALUES } from '../../schemas/role.ts'
+import { type Claims, type Grant, MAX_CLAIM_VALUES } from '../../schemas/role.ts'
 import { excerpt, invalid, pointer } from '../model/errors.ts'
 
 const MAX_TEXT = 1000
@@ -40,6 +40,13 @@ export const withClaims = (
   if (Array.isArray(value)) return value.map((item) => withClaims(item, claims, missing))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withClaims(item, claims, missing)]))
+}
+
+/** Returns the names of the claims that the grants compare, and that the token does not have. */
+export const missingClaims = (grants: readonly Grant[], claims: Claims): readonly string[] => {
+  const missing = new Set<string>()
+  withClaims(grants, claims, missing)
+  return [...missing]
 }
 
 /** Whether the value, or one of a list, stands for a claim. */

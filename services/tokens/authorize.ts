@@ -42,7 +42,7 @@ export const authorize = (token: Scoped, action: TableAction, table: string | un
   const others = token.permissions.tables.filter((name) => name !== shown)
   const similar = scope.grants(action) && shown !== undefined ? suggestName(shown, others) : undefined
   const remedy = token.role
-    ? 'GET /data/_me shows which tables are closed, and why. An administrator can change it: PUT /admin/roles/:id.'
+    ? 'GET /data/_me shows which tables are closed, and why. An administrator can change the role, or the claims of the token: PUT /admin/roles/:id, PUT /admin/tokens/:id.'
     : 'An administrator can change the permissions: PUT /admin/tokens/:id.'
   const hint = [similar ?? [], remedy].flat().join(' ')
   throw new DomainError('ACTION_NOT_ALLOWED', reason(token, action, shown), { hint })

@@ -2,7 +2,7 @@ import type { Explanation, ExplanationRequest } from '../../schemas/token-explan
 import type { TableAction } from '../model/actions.ts'
 import type { Caller } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { DomainError, excerpt, hasCode, tableNotFound } from '../model/errors.ts'
+import { DomainError, excerpt, hasCode, invalid, tableNotFound } from '../model/errors.ts'
 import type { Registration } from '../model/table.ts'
 import type { Access } from '../records/access/access.ts'
 import type { AccessOf } from '../records/access/access-of.ts'
@@ -36,6 +36,13 @@ interface Outcome {
   /** null: the request is refused. */
   readonly access: Access | null
   readonly reason: string
+}
+
+/** In a schema, generators would need another enum with the same values. */
+const SEVERAL_ACTIONS = {
+  path: '/action',
+  code: 'format',
+  message: "'write' is several actions. Explain 'create', 'update', 'delete' and 'schema' one by one."
 }
 
 /** The actions that use a record with a key. */
@@ -134,8 +141,9 @@ export const createExplain = ({ clock, tokens, findTable, decisionOf, accessOf, 
     return { record: { key, exists, isVisible } }
   }
 
-  /** @throws TOKEN_NOT_FOUND, TABLE_NOT_FOUND */
+  /** @throws VALIDATION_FAILED for `write`, TOKEN_NOT_FOUND, TABLE_NOT_FOUND */
   return async (caller: Caller, id: number, { table: name, action, key }: ExplanationRequest): Promise<Explanation> => {
+    if (action === 'write') throw invalid([SEVERAL_ACTIONS])
     const token = tokens.find(id)
     const table = findTable(name)
     if (!table) throw tableNotFound(name)

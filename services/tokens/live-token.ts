@@ -83,7 +83,7 @@ export const toToken = (token: TokenWithoutScope, roleName: string | null, now: 
   role: roleName,
   claims: token.role?.claims ?? {},
   integers: token.integers,
-  rate_limit: token.limits.rateLimit,
+  ...(token.limits.rateLimit && { rate_limit: token.limits.rateLimit }),
   networks: [...token.limits.networks],
   previous_valid_until: previousValidUntil(token, now),
   is_active: token.isActive,

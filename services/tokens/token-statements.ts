@@ -1,7 +1,17 @@
-import type { NewToken, Permissions, TokenChanges } from '../../schemas/token.ts'
+import {
+  DEFAULT_WINDOW,
+  type NewToken,
+  type Permissions,
+  type RateLimitInput,
+  type TokenChanges
+} from '../../schemas/token.ts'
 import type { Statement } from '../sql/statement.ts'
 
 const toJson = (value: object | null | undefined) => (value == null ? null : JSON.stringify(value))
+
+/** NULL: any number of requests. */
+const toRateLimit = ({ requests, seconds = DEFAULT_WINDOW }: RateLimitInput = { requests: null }) =>
+  requests === null ? null : JSON.stringify({ requests, seconds })
 
 const toInteger = (value: number | boolean | null | undefined) => (value == null ? null : BigInt(value))
 
@@ -41,7 +51,7 @@ export const insertToken = (
     integers,
     toInteger(roleId),
     JSON.stringify(claims),
-    toJson(rateLimit),
+    toRateLimit(rateLimit),
     toJson(networks)
   ]
 })
@@ -75,7 +85,7 @@ export const updateToken = (
     toInteger(roleId),
     toJson(claims),
     toInteger(rateLimit !== undefined),
-    toJson(rateLimit),
+    toRateLimit(rateLimit),
     toJson(networks),
     BigInt(now),
     BigInt(id)

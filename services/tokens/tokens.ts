@@ -104,6 +104,7 @@ export const createTokenService = ({ db, clock, roles, scopeOf }: TokenServiceOp
     const issued = { id, name, token: secret, tokenPrefix, permissions }
     return {
       ...issued,
+      ...(token.role !== undefined && { role: token.role, claims: token.claims ?? {} }),
       ...(token.expiresAt !== undefined && { expiresAt }),
       ...(token.integers !== undefined && { integers: token.integers })
     }

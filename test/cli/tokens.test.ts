@@ -16,8 +16,8 @@ t.test('a token is created, listed and revoked through the running service', asy
   const listed = await runCommand(['token', 'list', ...options])
   t.equal(listed.code, 0)
   t.match(listed.stdout.split('\n'), [
-    /^ID {2}NAME {2}STATE {3}TABLES {11}ACTIONS {2}EXPIRES {15}LAST USED$/,
-    /^1 {3}shop {2}active {2}products,orders {2}read {5}2099-01-31T00:00:00Z {2}20\d\d-.*Z$/,
+    /^ID {2}NAME {2}STATE {3}ROLE {2}TABLES {11}ACTIONS {2}EXPIRES {15}LAST USED$/,
+    /^1 {3}shop {2}active {8}products,orders {2}read {5}2099-01-31T00:00:00Z {2}20\d\d-.*Z$/,
     ''
   ])
   t.notMatch(listed.stdout, created.stdout.trim())

@@ -79,7 +79,7 @@ if (skip) {
     await page.getByLabel('Requests').fill('')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'limited' }).waitFor()
-    t.match(await stored(), { rate_limit: null, networks: ['10.0.0.0/8', '192.0.2.1'] })
+    t.match(await stored(), { rate_limit: undefined, networks: ['10.0.0.0/8', '192.0.2.1'] })
   })
 
   t.test('the new secret is shown once, and the previous one works until the overlap ends', async (t) => {

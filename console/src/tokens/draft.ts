@@ -57,7 +57,7 @@ export const toDraft = ({
   name,
   expires: expires_at === null ? '' : toLocal(expires_at),
   integers,
-  requests: rate_limit === null ? '' : String(rate_limit.requests),
+  requests: rate_limit === undefined ? '' : String(rate_limit.requests),
   seconds: String(rate_limit?.seconds ?? 60),
   networks: networks.join('\n'),
   access: role === null ? 'permissions' : 'role',
@@ -88,7 +88,7 @@ export const roleOf = (draft: TokenDraft) => {
 const expiryOf = ({ expires }: TokenDraft) => (expires === '' ? null : new Date(expires).getTime())
 
 const rateLimitOf = ({ requests, seconds }: TokenDraft) =>
-  requests.trim() === '' ? null : { requests: Number(requests), seconds: Number(seconds) }
+  requests.trim() === '' ? { requests: null } : { requests: Number(requests), seconds: Number(seconds) }
 
 const networksOf = ({ networks }: TokenDraft) =>
   networks

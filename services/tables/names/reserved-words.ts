@@ -50,7 +50,7 @@ export const SHARED_SCHEMAS: readonly string[] = words(`
   TableRecordReferrersEnvelope TableReference
   TableReferenceCreate TableSearchIndex TableUpdate Token TokenAction TokenClosedTable TokenCreate TokenEnvelope TokenExplanation TokenExplanationEnvelope
   TokenExplanationGrant TokenExplanationPreset TokenExplanationRecord TokenExplanationInput TokenIdentity TokenIdentityEnvelope
-  TokenListEnvelope TokenPermissions TokenRateLimit TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
+  TokenListEnvelope TokenPermissions TokenRateLimit TokenRateLimitInput TokenRole TokenRoleCondition TokenRoleCreate TokenRoleEnvelope TokenRoleFields TokenRoleGrant
   TokenRoleListEnvelope TokenRoleRows TokenRoleUpdate TokenRotation TokenUpdate TokenUse TokenUseListEnvelope TokenView TokenViewEnvelope
   AdminKey AdminKeyCreate AdminKeyEnvelope AdminKeyListEnvelope AdminScope IssuedAdminKey IssuedAdminKeyEnvelope`)
 

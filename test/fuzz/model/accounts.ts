@@ -147,7 +147,6 @@ export const toListedToken = (model: Model, token: Token) => ({
   role: null,
   claims: {},
   integers: 'auto',
-  rate_limit: null,
   networks: [],
   previous_valid_until: validPrevious(model, token)?.validUntil ?? null,
   is_active: token.isActive,

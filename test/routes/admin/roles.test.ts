@@ -124,6 +124,24 @@ t.test('a token has a role or permissions', async (t) => {
   expectDone(t, await admin.delete(`/admin/roles/${role.id}`))
 })
 
+t.test('a token without a claim of its role is issued, with a warning', async (t) => {
+  const rows = { where: { team: { eq: { $claim: 'team' } } } }
+  const { id: roleId } = await create('of a team', [{ ...READ, rows }])
+  const issue = async (claims?: object) =>
+    dataOf(await admin.post('/admin/tokens', { name: 'a', role: 'of a team', ...(claims && { claims }) }))
+  const warning = "The role 'of a team' compares the claim 'team', which the token does not have."
+  const mistyped = await issue({ taem: 1 })
+  t.match(mistyped, { role: 'of a team', claims: { taem: 1 }, warnings: [warning] })
+  t.match(await issue(), { role: 'of a team', claims: {}, warnings: [warning] })
+  t.match(await issue({ team: 1 }), { claims: { team: 1 }, warnings: undefined })
+  const changes = `/admin/tokens/${mistyped.id}`
+  t.strictSame(dataOf(await admin.put(changes, { claims: {} })), { success: true, warnings: [warning] })
+  t.strictSame(dataOf(await admin.put(changes, { claims: { team: 2 } })), { success: true })
+  for (const { id } of dataOf(await admin.get('/admin/tokens?search=of+a+team')))
+    await admin.delete(`/admin/tokens/${id}`)
+  expectDone(t, await admin.delete(`/admin/roles/${roleId}`))
+})
+
 t.test('unknown tables and fields are stored, with a warning', async (t) => {
   const { warnings } = await create('warned', [
     { tables: ['later'], actions: ['read'] },

@@ -35,7 +35,6 @@ t.test('GET lists every token with the documented fields', async (t) => {
     'role',
     'claims',
     'integers',
-    'rate_limit',
     'networks',
     'previous_valid_until',
     'is_active',

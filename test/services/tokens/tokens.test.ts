@@ -93,7 +93,6 @@ t.test('a listing has the shape of the specification and no secret', async (t) =
     role: null,
     claims: {},
     integers: 'auto',
-    rate_limit: null,
     networks: [],
     previous_valid_until: null,
     is_active: true,
@@ -389,7 +388,7 @@ t.test('a token with an unreadable limit or networks is inactive', async (t) => 
     t.throws(() => service.authenticate(bearer(token)), invalidToken, `${column} ${text}`)
     t.match(
       service.list().find((one) => one.id === id),
-      { is_active: false, rate_limit: null, networks: [] }
+      { is_active: false, rate_limit: undefined, networks: [] }
     )
     external.prepare(`UPDATE _rowhouse_tokens SET ${column} = NULL WHERE id = ?`).run(id)
   }
