@@ -34,7 +34,7 @@ const tokenRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
 
   /** Returns a sentence for each claim that the role of the token compares, and that the token does not have. */
   const claimWarnings = ({ role, claims }: Token) => {
-    const grants = role === null ? [] : (roles.findByName(role)?.grants ?? [])
+    const grants = roles.list().flatMap((other) => (other.name === role ? other.grants : []))
     return missingClaims(grants, claims).map(
       (name) => `The role '${role}' compares the claim '${excerpt(name)}', which the token does not have.`
     )
