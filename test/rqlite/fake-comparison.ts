@@ -31,10 +31,19 @@ const firstDifference = (label: string, first: readonly string[], second: readon
 
 const STORED_COLUMNS = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (0, 3)'
 
+/**
+ * The record of FTS5 that has the counters of its segments. FTS5 counts deleted entries in memory and stores the number later,
+ * so a node that has read the record again has a lower number. It decides only when segments are merged.
+ */
+const SEGMENT_COUNTERS = 10
+
+const isSearchData = (name: string) => /^_rowhouse_search_\d+_data$/.test(name)
+
 /** A generated column that is not stored may fail when it is read. */
 const contentOf = (db: Connection, name: string) => {
   const columns = db.prepare(STORED_COLUMNS).pluck().all(name) as string[]
-  return rowsOf(db, `SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(name)}`).sort()
+  const where = isSearchData(name) ? `WHERE id <> ${SEGMENT_COUNTERS}` : ''
+  return rowsOf(db, `SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(name)} ${where}`).sort()
 }
 
 /** Returns the first difference of each table, and of the declarations. The order of rows does not count. */

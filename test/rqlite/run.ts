@@ -10,8 +10,6 @@ const TESTS = 'build/test'
 const ON_FILE_ONLY: Readonly<Record<string, string>> = {
   'routes/backups.test.js': 'The backups of a cluster are those of rqlite.',
   'routes/restore.test.js': 'rqlite restores a cluster.',
-  'routes/work-limits.test.js':
-    'The counters of its search index differ on the nodes of the fake. The cause is not known yet.',
   'fuzz/raw.test.js': 'It tests the HTTP server, which is the same on both engines.',
   'fuzz/schemathesis.test.js': 'fuzz/requests.test.js sends such requests, too.'
 }
