@@ -71,7 +71,7 @@ export const createKeyRights = ({ findRole, findTable, onClosed }: KeyRightsOpti
     const known = cache.get(grant)
     if (known && isCurrent(known)) return known
     const made = compileGrant(grant, table, { claims: key.claims, findTable })
-    // What is closed is compiled again: the table to which a rule leads may be registered later.
+    // A closed grant is compiled again: the table to which a rule leads may be registered later.
     if (made instanceof ClosedGrant) report(role, table, made)
     else cache.set(grant, made)
     return made

@@ -76,7 +76,7 @@ export const createDailyUses = ({ db, clock }: { readonly db: Database; readonly
     else if (REFUSED.has(status)) countsOf(tokenId).refused += 1
   }
 
-  /** Removes what was saved. More may have been counted since. */
+  /** Subtracts the saved counts. More requests may have been counted since. */
   const subtract = (ofDay: CountsOfDay, uses: readonly DayUses[]) => {
     for (const [tokenId, requests, refused, failed] of uses) {
       const counts = ofDay.get(tokenId) as Counts

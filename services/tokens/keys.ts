@@ -84,7 +84,7 @@ export const createKeyService = ({ tokens, views, namedKeys, clock, signedKey, p
   }
 
   /**
-   * Counts requests of a key that has a limit. Returns what is left; null without a limit. `requests`: more than one for a
+   * Counts requests of a key that has a limit. Returns the remaining quota; null without a limit. `requests`: more than one for a
    * batch.
    */
   const count = (key: LiveKey, address: string, requests = 1): Quota | null => {

@@ -9,7 +9,7 @@ interface Window {
   readonly startedAt: number
 }
 
-/** What is left of a limit after a request. */
+/** The remaining requests of a limit after a request. */
 export interface Quota {
   readonly limit: RateLimit
   /** Requests that are left in the window. */

@@ -118,7 +118,7 @@ if (skip) {
     await missing.getByRole('heading', { name: 'There is no such token.' }).waitFor()
   })
 
-  t.test('the page of a token explains what it may do', async (t) => {
+  t.test('the page of a token explains its rights', async (t) => {
     const id = await issue({ customer: 17 })
     const page = await openAsAdmin(t, `tokens/${id}`)
     const box = page.getByRole('region', { name: 'What may this token do?' })

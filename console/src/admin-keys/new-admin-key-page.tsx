@@ -5,9 +5,9 @@ import { fieldErrors } from '../api/errors.ts'
 import { texts } from '../texts/admin-keys.ts'
 import { texts as common } from '../texts/common.ts'
 import { ExpiryField } from '../tokens/expiry-field.tsx'
+import { SecretPage } from '../tokens/secret-page.tsx'
 import styles from '../tokens/tokens.module.css'
 import { Button, LinkButton } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { Actions } from '../ui/dialog.tsx'
 import { Checkbox, TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
@@ -104,35 +104,15 @@ const KeyForm = ({ onIssued }: { readonly onIssued: (issued: IssuedAdminKey) => 
 }
 
 /** Shows the secret of a new key, once. */
-const Issued = ({ issued }: { readonly issued: IssuedAdminKey }) => {
-  const [isCopied, setCopied] = useState(false)
-  const guard = useFormGuard(!isCopied)
-  const keep = () => setCopied(true)
-  return (
-    <Page
-      title={texts.issuedTitle(issued.name)}
-      actions={
-        <LinkButton href="/keys" variant="primary" onClick={guard.release}>
-          {texts.done}
-        </LinkButton>
-      }
-    >
-      <Narrow>
-        <section className={styles.issued} aria-label={texts.secret}>
-          <p>{texts.issuedHint}</p>
-          <code className={styles.secret} onCopy={keep}>
-            {issued.key}
-          </code>
-          <div className={styles.row}>
-            <CopyButton text={issued.key} label={texts.copySecret} onCopied={keep} />
-          </div>
-          <p className={styles.hint}>{issued.scopes.join(', ')}</p>
-        </section>
-      </Narrow>
-      <LeaveDialog guard={guard} title={texts.leaveTitle} hint={texts.leaveHint} action={texts.leave} />
-    </Page>
-  )
-}
+const Issued = ({ issued }: { readonly issued: IssuedAdminKey }) => (
+  <SecretPage
+    texts={texts}
+    name={issued.name}
+    secret={issued.key}
+    list="/keys"
+    about={<p className={styles.hint}>{issued.scopes.join(', ')}</p>}
+  />
+)
 
 /** The secret of the new key is only in the state of this page. */
 const NewKey = () => {

@@ -8,7 +8,7 @@ const scopes: Readonly<Record<Scope, string>> = {
   'tables:write': 'Create, import, change and drop tables, fields and indexes',
   'records:read': 'Read and export all records, with the hidden fields',
   'records:write': 'Create, update and delete all records',
-  tokens: 'Issue, change and revoke tokens, and see what they see',
+  tokens: 'Issue, change, rotate, explain, view and revoke tokens',
   roles: 'Create, change and delete roles',
   imports: 'Import files into all tables, and list the imports',
   backups: 'Make, download, restore and delete backups',

@@ -8,13 +8,10 @@ import { exported } from '../snippets/shell.ts'
 import { Code, LanguageChoice, Snippet } from '../snippets/snippet.tsx'
 import { type Table, tablesQuery } from '../tables/queries.ts'
 import { texts } from '../texts/tokens.ts'
-import { LinkButton } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { SelectField } from '../ui/field.tsx'
-import { LeaveDialog, useFormGuard } from '../ui/leave-dialog.tsx'
-import { Narrow, Page } from '../ui/page.tsx'
 import { ACTIONS, accessSentenceOf, isForAll, isSameName, type SingleAction, singleActions } from './permissions.ts'
 import type { IssuedToken, Token } from './queries.ts'
+import { SecretPage } from './secret-page.tsx'
 import styles from './tokens.module.css'
 
 /** A new token with its secret. The response has no role. */
@@ -79,41 +76,31 @@ const TypedClient = () => (
 )
 
 /** Shows the secret of a new token, once, and how to use it. */
-export const IssuedTokenPage = ({ issued, role }: ShownToken) => {
-  const [isCopied, setCopied] = useState(false)
-  const guard = useFormGuard(!isCopied)
-  const keep = () => setCopied(true)
-  return (
-    <Page
-      title={texts.issuedTitle(issued.name)}
-      actions={
-        <LinkButton href="/tokens" variant="primary" onClick={guard.release}>
-          {texts.done}
-        </LinkButton>
-      }
-    >
-      <Narrow>
-        <section className={styles.issued} aria-label={texts.secret}>
-          <p>{texts.issuedHint}</p>
-          <code className={styles.secret} onCopy={keep}>
-            {issued.token}
-          </code>
-          <div className={styles.row}>
-            <CopyButton text={issued.token} label={texts.copySecret} onCopied={keep} />
-          </div>
-          <p className={styles.hint}>
-            {accessSentenceOf({
-              permissions: issued.permissions,
-              role: role?.name ?? null,
-              claims: role?.claims ?? {}
-            })}
+export const IssuedTokenPage = ({ issued, role }: ShownToken) => (
+  <SecretPage
+    texts={texts}
+    name={issued.name}
+    secret={issued.token}
+    list="/tokens"
+    about={
+      <>
+        <p className={styles.hint}>
+          {accessSentenceOf({
+            permissions: issued.permissions,
+            role: role?.name ?? null,
+            claims: role?.claims ?? {}
+          })}
+        </p>
+        {issued.warnings?.map((warning) => (
+          <p key={warning} className={styles.warning}>
+            {warning}
           </p>
-          {issued.warnings?.map((warning) => (
-            <p key={warning} className={styles.warning}>
-              {warning}
-            </p>
-          ))}
-        </section>
+        ))}
+      </>
+    }
+  >
+    {(keep) => (
+      <>
         <section className={styles.issued} aria-label={texts.firstCall}>
           <h2>{texts.firstCall}</h2>
           <p className={styles.hint}>{texts.environment}</p>
@@ -121,8 +108,7 @@ export const IssuedTokenPage = ({ issued, role }: ShownToken) => {
           <FirstCall issued={issued} role={role} />
         </section>
         <TypedClient />
-      </Narrow>
-      <LeaveDialog guard={guard} title={texts.leaveTitle} hint={texts.leaveHint} action={texts.leave} />
-    </Page>
-  )
-}
+      </>
+    )}
+  </SecretPage>
+)
