@@ -200,3 +200,18 @@ t.test('no file collects unrelated helpers or re-exports others', async (t) => {
   )
   t.strictSame(forwarding, [])
 })
+
+t.test('every cache is in the list of decision 39', (t) => {
+  const decision = readFileSync('docs/decisions/0039-access.md', 'utf8')
+  const CACHE = /\b(?:new (?:LRUCache|WeakMap)|createSharedCache|createShared)\b[<(]/
+  const caching = files.filter(
+    (path) => /^(?:services|plugins\/app|routes)\//.test(path) && CACHE.test(readFileSync(path, 'utf8'))
+  )
+  const isListed = (path: string) => decision.includes(path) || decision.includes(`\`${path.split('/').at(-1)}\``)
+  t.ok(caching.length > 10)
+  t.strictSame(
+    caching.filter((path) => !isListed(path)),
+    []
+  )
+  t.end()
+})

@@ -1,4 +1,3 @@
-import type { SqlValue } from '../model/sql-value.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import type { Expansion } from './record-shape.ts'
 
@@ -10,23 +9,16 @@ export const aliasOf = (parent: string, index: number) =>
   parent.startsWith(ALIAS_PREFIX) ? `${parent}_${index}` : `${ALIAS_PREFIX}_${index}`
 
 /**
- * Returns a subquery for an expression over the record to which a row of `parent` refers; NULL where there is none.
+ * Returns a subquery for an expression over the record to which a row of `parent` refers; NULL where there is none. Binds the
+ * values of the expression, then those of the rule.
  * `+` removes the affinity of the field, so that SQLite converts its value to the type of the target, as a foreign key
  * does. A number would otherwise be compared with each text of the target, which no index serves.
  */
 export const selectExpanded = (
-  { column, table, targetField, rowRule }: Expansion,
+  { column, table, alias, targetField, rule }: Expansion,
   parent: string,
-  alias: string,
   expression: string
 ) => {
-  const isSeen = rowRule ? ` AND ${rowRule({ name: alias }).sql}` : ''
+  const isSeen = rule === null ? '' : ` AND ${rule}`
   return `(SELECT ${expression} FROM ${identifier(table)} AS ${identifier(alias)} WHERE ${columnRef(alias, targetField)} = +${columnRef(parent, column)}${isSeen})`
 }
-
-/** Returns the parameters of an expression over a record of `parent` with these expansions. */
-export const expansionParams = (parent: string, expansions: readonly Expansion[] = []): readonly SqlValue[] =>
-  expansions.flatMap((expansion, index) => {
-    const alias = aliasOf(parent, index)
-    return [...expansionParams(alias, expansion.expansions), ...(expansion.rowRule?.({ name: alias }).params ?? [])]
-  })

@@ -4,7 +4,7 @@ import { columnRef, identifier } from './identifiers.ts'
 import { isExactly } from './keys.ts'
 import type { Window } from './page-ranges.ts'
 import { pageByReading } from './pages.ts'
-import type { RecordText } from './record-text.ts'
+import { bindRecord, type RecordText } from './record-text.ts'
 import { orderBy, orderClause, type Selection, STABLE_PARAM, selectedParams, selectedRows } from './selections.ts'
 import type { RowSource, Statement } from './statement.ts'
 
@@ -113,6 +113,6 @@ export const exportCollected = (
 export const exportLines = (lines: RecordLines, { collected, maxBytes }: CollectedStep): Statement => {
   const select = (expression: string) => selectCollected(collected, expression)
   const line = `${COLLECTED}.k0`
-  const record = { text: line, width: `octet_length(${line})`, params: [], minCost: 0 }
+  const record = bindRecord({ text: line, width: `octet_length(${line})`, minCost: 0 }, [])
   return stepOf({ select, params: collected.params }, { ...lines, record }, maxBytes)
 }

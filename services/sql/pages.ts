@@ -93,7 +93,7 @@ export const pageByIndex = (page: PageSelection, maxRowBytes: number): PageState
   const { selection, record, limit, start, needsNext } = page
   const ranges = rangesOf(page)
   const key = JSON.stringify([needsNext, orderBy(selection), ...ranges.map(({ clause }) => clause)])
-  const sql = cachedText(record, key, () => composeByIndex(page, ranges))
+  const sql = cachedText(record.form, key, () => composeByIndex(page, ranges))
   const params = paramsOfRows(ranges, narrowParams(record, maxRowBytes), { limit, offset: start.offset })
   const comparisons = ranges.map((range) => range.comparisons)
   if (!needsNext) return { sql, params, ranges: comparisons }
@@ -122,7 +122,7 @@ const composeSeek = ({ selection, record }: PageSelection) => {
 export const pageBySeeking = (page: PageSelection, maxRowBytes: number, total: number): Statement => {
   const { selection, record, limit, start } = page
   return {
-    sql: cachedText(record, `seek ${orderBy(selection)}`, () => composeSeek(page)),
+    sql: cachedText(record.form, `seek ${orderBy(selection)}`, () => composeSeek(page)),
     params: [BigInt(total), ...narrowParams(record, maxRowBytes), BigInt(start.offset), BigInt(limit)]
   }
 }

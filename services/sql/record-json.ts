@@ -1,6 +1,6 @@
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { Column } from '../model/table.ts'
-import { aliasOf, selectExpanded } from './expansions.ts'
+import { selectExpanded } from './expansions.ts'
 import { columnRef, textLiteral } from './identifiers.ts'
 import type { Expansion, RecordShape } from './record-shape.ts'
 
@@ -16,10 +16,9 @@ const joinObjects = (objects: readonly string[]) => {
 
 /** `json` takes the text of an added record as JSON. It is NULL for NULL. */
 const expandedPairs = (parent: string, expansions: readonly Expansion[]) =>
-  expansions.map((expansion, index) => {
-    const alias = aliasOf(parent, index)
-    const record = recordJson({ ...expansion.shape, tableName: alias, expansions: expansion.expansions })
-    return `${textLiteral(expansion.column)}, json(${selectExpanded(expansion, parent, alias, record)})`
+  expansions.map((expansion) => {
+    const record = recordJson({ ...expansion.shape, tableName: expansion.alias, expansions: expansion.expansions })
+    return `${textLiteral(expansion.column)}, json(${selectExpanded(expansion, parent, record)})`
   })
 
 /** Returns an expression for a record as JSON text, exact for 64-bit integers and doubles (SQLite 3.53 or newer). */

@@ -1,9 +1,8 @@
 import type { IntegerFormat } from '../../schemas/token.ts'
 import type { Column } from '../model/table.ts'
-import type { RowRule } from './conditions.ts'
 import type { Dialect } from './dialect.ts'
 
-/** The columns of a table that a record shows. */
+/** The columns of a table that a record shows. Keys share it: it holds no values. */
 export interface RecordShape {
   /** The name of the table in the statement: its alias, if it has one. */
   readonly tableName: string
@@ -21,10 +20,12 @@ export interface Expansion {
   /** The column that refers. */
   readonly column: string
   readonly table: string
+  /** The alias of the table in the statement. */
+  readonly alias: string
   /** The unique column that it refers to. */
   readonly targetField: string
-  /** Records outside of it are not added. null: all records. */
-  readonly rowRule: RowRule | null
+  /** The condition of the records that may be added, as SQL for the alias. null: all records. */
+  readonly rule: string | null
   /** What the added record shows. */
   readonly shape: RecordShape
   readonly expansions: readonly Expansion[]

@@ -1,14 +1,14 @@
 import type { SqlValue } from '../model/sql-value.ts'
 import type { Column } from '../model/table.ts'
-import { aliasOf, expansionParams, selectExpanded } from './expansions.ts'
+import { selectExpanded } from './expansions.ts'
 import { columnRef } from './identifiers.ts'
 import { recordCsv } from './record-csv.ts'
 import { recordJson } from './record-json.ts'
 import type { RecordShape } from './record-shape.ts'
 import { joinTerms } from './terms.ts'
 
-/** A record as text that SQLite makes. */
-export interface RecordText {
+/** A record as text that SQLite makes. Keys share it: it holds no values. */
+export interface RecordForm {
   /** An expression for the text. */
   readonly text: string
   /**
@@ -16,11 +16,19 @@ export interface RecordText {
    * without the values: 0.4 ms for 1,000 rows of 400 kB.
    */
   readonly width: string
-  /** The parameters of `text`, and those of `width`. */
-  readonly params: readonly SqlValue[]
   /** Minimum estimated cost of one record, in bytes. */
   readonly minCost: number
 }
+
+/** A form with the values of one request. Only `bindRecord` makes one. */
+export interface RecordText extends RecordForm {
+  readonly form: RecordForm
+  /** The parameters of `text`, and those of `width`. */
+  readonly params: readonly SqlValue[]
+}
+
+/** `params`: the values that the rules of the added records compare, in the order of the SQL. */
+export const bindRecord = (form: RecordForm, params: readonly SqlValue[]): RecordText => ({ ...form, form, params })
 
 /** Maximum bytes that SQLite stores for a number. */
 const MAX_NUMBER_BYTES = 8
@@ -59,14 +67,13 @@ const widthOf = ({ tableName, isStrict, columns }: RecordShape, frameBytes: (col
   return { width: joinTerms([String(minWidth), ...lengths], '+'), minCost }
 }
 
-type Width = Pick<RecordText, 'width' | 'minCost'>
+type Width = Pick<RecordForm, 'width' | 'minCost'>
 
 const jsonWidthOf = (shape: RecordShape): Width => {
   const own = widthOf(shape, ({ name }) => Buffer.byteLength(name) + JSON_FRAME_BYTES)
-  const added = (shape.expansions ?? []).map((expansion, index) => {
-    const alias = aliasOf(shape.tableName, index)
-    const record = jsonWidthOf({ ...expansion.shape, tableName: alias, expansions: expansion.expansions })
-    return { ...record, width: `ifnull(${selectExpanded(expansion, shape.tableName, alias, record.width)}, 0)` }
+  const added = (shape.expansions ?? []).map((expansion) => {
+    const record = jsonWidthOf({ ...expansion.shape, tableName: expansion.alias, expansions: expansion.expansions })
+    return { ...record, width: `ifnull(${selectExpanded(expansion, shape.tableName, record.width)}, 0)` }
   })
   return {
     width: joinTerms([own.width, ...added.map(({ width }) => width)], '+'),
@@ -74,14 +81,12 @@ const jsonWidthOf = (shape: RecordShape): Width => {
   }
 }
 
-export const jsonText = (shape: RecordShape): RecordText => ({
+export const jsonText = (shape: RecordShape): RecordForm => ({
   text: recordJson(shape),
-  params: expansionParams(shape.tableName, shape.expansions),
   ...jsonWidthOf(shape)
 })
 
-export const csvText = (shape: RecordShape, escapesFormulas: boolean): RecordText => ({
+export const csvText = (shape: RecordShape, escapesFormulas: boolean): RecordForm => ({
   text: recordCsv(shape, escapesFormulas),
-  params: [],
   ...widthOf(shape, () => CSV_FRAME_BYTES)
 })

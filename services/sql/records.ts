@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { kindOf } from '../model/kinds/kind-of.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 import { type Column, type RegisteredTable, UPDATED_AT } from '../model/table.ts'
@@ -8,8 +7,9 @@ import { insertClauses, mustNotAbort, orAbort, orAbortUpdate } from './conflicts
 import type { Dialect } from './dialect.ts'
 import { columnRef, type Identifier, identifier } from './identifiers.ts'
 import { forEachCollation, isExactly, keyMatch } from './keys.ts'
-import type { RecordText } from './record-text.ts'
+import type { RecordForm } from './record-text.ts'
 import { guardOf } from './selections.ts'
+import { createSharedCache, type SharedCache } from './shared-cache.ts'
 import { type Param, type RowCondition, type Statement, type Unit, UnitValue } from './statement.ts'
 import { toNewValue, uniqueChecks } from './unique-checks.ts'
 import { CHANGES, type ResultSql } from './unit-results.ts'
@@ -59,7 +59,7 @@ export type ReturnedState = 'nothing' | 'changed' | 'final'
  * Limits of the cached texts of an access, and of their characters. Each set of fields in a request, and each order of them,
  * has a text of its own.
  */
-export type SqlTexts = LRUCache<string, string>
+export type SqlTexts = SharedCache<string>
 
 const TEXT_CACHE = { max: 100, maxSize: 2 ** 18, sizeCalculation: (text: string) => text.length }
 
@@ -165,7 +165,7 @@ interface StatementOptions {
   readonly texts: SqlTexts
 }
 
-export const createSqlTexts = (): SqlTexts => new LRUCache(TEXT_CACHE)
+export const createSqlTexts = (): SqlTexts => createSharedCache<string>(TEXT_CACHE)
 
 /**
  * The statements for records of a table. `text`: the expression for a record as JSON text. `rows`: the condition of the
@@ -174,7 +174,7 @@ export const createSqlTexts = (): SqlTexts => new LRUCache(TEXT_CACHE)
  */
 export const recordStatements = (
   table: RegisteredTable,
-  { text: json, width }: RecordText,
+  { text: json, width }: RecordForm,
   { dialect, rows, texts }: StatementOptions
 ) => {
   const cached = (kind: string, names: readonly string[], compose: () => string) => {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import type { RecordText } from './record-text.ts'
+import type { RecordForm } from './record-text.ts'
+import { createSharedCache } from './shared-cache.ts'
 
 /** Limits of the cached texts, and of their characters: clients choose fields, order and filter. */
 const TEXT_CACHE = {
@@ -10,11 +10,11 @@ const TEXT_CACHE = {
 
 /** Creates a cache of SQL texts: caches of statements find the same string faster. */
 export const createTextCache = () => {
-  const texts = new LRUCache<string, string>(TEXT_CACHE)
-  const numbers = new WeakMap<RecordText, number>()
+  const texts = createSharedCache<string>(TEXT_CACHE)
+  const numbers = new WeakMap<RecordForm, number>()
   let count = 0
 
-  const numberOf = (record: RecordText) => {
+  const numberOf = (record: RecordForm) => {
     const known = numbers.get(record)
     if (known !== undefined) return known
     count += 1
@@ -23,7 +23,7 @@ export const createTextCache = () => {
   }
 
   /** `rest`: all that the text depends on besides the record. */
-  return (record: RecordText, rest: string, compose: () => string) => {
+  return (record: RecordForm, rest: string, compose: () => string) => {
     const key = `${numberOf(record)} ${rest}`
     const cached = texts.get(key)
     if (cached !== undefined) return cached

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { columnRef, identifier } from './identifiers.ts'
 import { tokensOf } from './lexer.ts'
+import { createSharedCache } from './shared-cache.ts'
 import { isValue, type Param, type RowCondition, type Statement, type Unit, type UnitValue } from './statement.ts'
 
 /** The table with values that later statements of the same unit use. It is empty after each unit. */
@@ -39,7 +39,7 @@ export const DELETE_UNIT_VALUES: Statement = { sql: `DELETE FROM ${TABLE}`, para
 const READ_VALUE = `(SELECT +value FROM ${TABLE} WHERE part = ?)`
 
 /** Each combination of parameters that are stored values has a text of its own. */
-const texts = new LRUCache<string, string>({
+const texts = createSharedCache<string>({
   max: 100,
   maxSize: 2 ** 18,
   sizeCalculation: (text, key) => text.length + key.length

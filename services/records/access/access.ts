@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { IntegerFormat } from '../../../schemas/token.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import { type Column, isRequired, type RegisteredTable } from '../../model/table.ts'
@@ -6,19 +5,24 @@ import type { Condition, RowRule } from '../../sql/conditions.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import { keyParser } from '../../sql/keys.ts'
 import type { Expansion, RecordShape } from '../../sql/record-shape.ts'
-import { csvText, jsonText, type RecordText } from '../../sql/record-text.ts'
-import { type Assignment, createSqlTexts, type RecordStatements, recordStatements } from '../../sql/records.ts'
+import { jsonText, type RecordForm } from '../../sql/record-text.ts'
+import {
+  type Assignment,
+  createSqlTexts,
+  type RecordStatements,
+  recordStatements,
+  type SqlTexts
+} from '../../sql/records.ts'
+import { createSharedCache, type SharedCache } from '../../sql/shared-cache.ts'
 import type { Param } from '../../sql/statement.ts'
 import { tableOutdated } from '../../tables/failures.ts'
 import type { Opened } from './opened.ts'
 
-/** The columns that a response shows of each record. */
+/** The columns that a response shows of each record. Keys share it: it holds no values. */
 export interface Projection {
   readonly columns: readonly Column[]
   readonly shape: RecordShape
-  readonly json: RecordText
-  /** Returns the text of a record as one line of CSV, without its line end. */
-  csv(escapesFormulas: boolean): RecordText
+  readonly json: RecordForm
 }
 
 /** What a caller can read and change in a table, with the SQL that does not depend on the request. */
@@ -58,7 +62,7 @@ export interface Access {
 const PROJECTION_CACHE = {
   max: 100,
   maxSize: 2 ** 18,
-  sizeCalculation: ({ json }: Projection) => json.text.length + json.width.length
+  sizeCalculation: ({ json }: Projection, key: string) => json.text.length + json.width.length + key.length
 }
 
 /**
@@ -75,8 +79,9 @@ const createExpansionKeys = () => {
     return number
   }
 
-  const keyOf = ({ column, shape, expansions }: Expansion): readonly unknown[] => [
+  const keyOf = ({ column, rule, shape, expansions }: Expansion): readonly unknown[] => [
     column,
+    rule,
     numberOf(shape),
     expansions.map(keyOf)
   ]
@@ -91,46 +96,69 @@ interface FormOptions {
 }
 
 /**
- * Returns what an access has in common with those of other tokens whose roles open the same fields, by rules with the same
- * SQL. It has the large parts.
+ * What an access has in common with those of other keys whose roles open the same fields, by rules with the same SQL. It has
+ * the large parts, and no values: `createAccess` adds those of a key.
  */
+export interface AccessForm extends FormOptions {
+  readonly columns: ReadonlyMap<string, Column>
+  readonly accepted: ReadonlyMap<string, Column>
+  readonly writable: ReadonlySet<Column>
+  readonly presetColumns: ReadonlySet<Column>
+  readonly required: readonly Column[]
+  readonly all: Projection
+  readonly projections: SharedCache<Projection>
+  readonly texts: SqlTexts
+}
+
+const createProjection = (
+  { name, structure }: RegisteredTable,
+  { dialect, integers }: FormOptions,
+  { columns, expansions }: Pick<RecordShape, 'columns' | 'expansions'>
+): Projection => {
+  const shape = {
+    tableName: name,
+    isStrict: structure.isStrict,
+    columns,
+    dialect,
+    integers,
+    ...(expansions && { expansions })
+  }
+  return { columns, shape, json: jsonText(shape) }
+}
+
 export const createForm = (
   table: RegisteredTable,
   { visible, accepted, writable, presets }: Opened,
-  { dialect, integers }: FormOptions
-) => {
-  const { name, structure } = table
-  const createProjection = (columns: readonly Column[], expansions: readonly Expansion[] = []): Projection => {
-    const shape = { tableName: name, isStrict: structure.isStrict, columns, dialect, integers, expansions }
-    return { columns, shape, json: jsonText(shape), csv: (escapesFormulas) => csvText(shape, escapesFormulas) }
-  }
-  const projections = new LRUCache<string, Projection>(PROJECTION_CACHE)
-  const expansionKey = createExpansionKeys()
-  const project = (columns: readonly Column[], expansions: readonly Expansion[]) => {
-    const key = JSON.stringify([columns.map((column) => column.name), expansions.map(expansionKey)])
-    const cached = projections.get(key)
-    if (cached) return cached
-    const projection = createProjection(columns, expansions)
-    projections.set(key, projection)
-    return projection
-  }
+  options: FormOptions
+): AccessForm => {
+  const { structure } = table
   const presetColumns = new Set(presets.map(([column]) => column))
   return {
-    dialect,
-    integers,
+    ...options,
     columns: byName(visible),
     accepted: byName(accepted),
     writable: new Set(writable),
     presetColumns,
     required: structure.columns.filter((column) => isRequired(structure, column) && !presetColumns.has(column)),
-    all: createProjection(visible),
-    project,
-    parseKey: keyParser(structure),
+    all: createProjection(table, options, { columns: visible }),
+    projections: createSharedCache<Projection>(PROJECTION_CACHE),
     texts: createSqlTexts()
   }
 }
 
-export type AccessForm = ReturnType<typeof createForm>
+const expansionKey = createExpansionKeys()
+
+/** Creates the function that returns the projections of a form. */
+const createProject =
+  (table: RegisteredTable, form: AccessForm): Access['project'] =>
+  (columns, expansions) => {
+    const key = JSON.stringify([columns.map((column) => column.name), expansions.map(expansionKey)])
+    const cached = form.projections.get(key)
+    if (cached) return cached
+    const projection = createProjection(table, form, { columns, expansions })
+    form.projections.set(key, projection)
+    return projection
+  }
 
 /** @throws STRUCTURE_CHANGED for an outdated table */
 export const createAccess = (
@@ -139,7 +167,7 @@ export const createAccess = (
   form: AccessForm
 ): Access => {
   if (table.isOutdated) throw tableOutdated(table.name)
-  const { texts, ...shared } = form
+  const { texts, projections: _, ...shared } = form
   const rows = rowRule?.(table) ?? null
   return {
     ...shared,
@@ -148,6 +176,8 @@ export const createAccess = (
     rowRule,
     presets,
     mayCompare,
+    project: createProject(table, form),
+    parseKey: keyParser(table.structure),
     matchParams: (key) => (rows ? [...key, ...rows.params] : key),
     statements: recordStatements(table, form.all.json, { dialect: form.dialect, rows, texts })
   }

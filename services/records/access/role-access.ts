@@ -4,6 +4,7 @@ import type { Caller, KeyRole } from '../../model/caller.ts'
 import { DomainError, excerpt } from '../../model/errors.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import type { Dialect } from '../../sql/dialect.ts'
+import { createSharedCache, type SharedCache } from '../../sql/shared-cache.ts'
 import { type Access, type AccessForm, createAccess, createForm } from './access.ts'
 import { type FindOpenGrant, type Opened, type OpenGrant, openGrants } from './opened.ts'
 
@@ -60,10 +61,10 @@ const getOrCreate = <K, V>(map: Cache<K, V>, key: K, create: () => V): V => {
 /** Creates the function that returns what the role of a token opens in a table. It throws ACTION_NOT_ALLOWED. */
 export const createRoleAccess = (dialect: Dialect, findOpenGrant: FindOpenGrant) => {
   const accesses = new LRUCache<KeyRole, TokenAccesses>({ max: MAX_TOKENS })
-  const forms = new WeakMap<RegisteredTable, LRUCache<string, AccessForm>>()
+  const forms = new WeakMap<RegisteredTable, SharedCache<AccessForm>>()
 
   const formOf = (table: RegisteredTable, opened: Opened, { integers }: AccessRequest['caller']) => {
-    const ofTable = getOrCreate(forms, table, () => new LRUCache<string, AccessForm>({ max: MAX_FORMS }))
+    const ofTable = getOrCreate(forms, table, () => createSharedCache<AccessForm>({ max: MAX_FORMS }))
     const key = formKey(table, opened, integers)
     const form = ofTable.get(key) ?? createForm(table, opened, { dialect, integers })
     ofTable.set(key, form)

@@ -1,7 +1,8 @@
 import { invalid } from '../../model/errors.ts'
 import type { RecordLines } from '../../sql/exports.ts'
 import { csvHeader } from '../../sql/record-csv.ts'
-import type { Projection } from '../access/access.ts'
+import { bindRecord, csvText } from '../../sql/record-text.ts'
+import type { BoundProjection } from '../read/selection.ts'
 
 /** How a client requests the text of an export. */
 export interface TextRequest {
@@ -20,10 +21,14 @@ interface ExportText extends RecordLines {
 const BYTE_ORDER_MARK = '\ufeff'
 const CSV_OPTIONS = ['bom', 'escape'] as const
 
-const csvOf = ({ columns, csv }: Projection, request: TextRequest): ExportText => {
+const csvOf = ({ projection: { columns, shape } }: BoundProjection, request: TextRequest): ExportText => {
   const escapesFormulas = request.escape === 'formulas'
   const header = `${csvHeader(columns, escapesFormulas)}\r\n`
-  return { header: request.bom ? BYTE_ORDER_MARK + header : header, record: csv(escapesFormulas), lineEnd: '\r\n' }
+  return {
+    header: request.bom ? BYTE_ORDER_MARK + header : header,
+    record: bindRecord(csvText(shape, escapesFormulas), []),
+    lineEnd: '\r\n'
+  }
 }
 
 const csvOnly = (option: string) => ({
@@ -33,12 +38,12 @@ const csvOnly = (option: string) => ({
 })
 
 /** SQLite escapes line ends in JSON texts, so that each record is one line. */
-const ndjsonOf = ({ json }: Projection, request: TextRequest): ExportText => {
+const ndjsonOf = ({ record }: BoundProjection, request: TextRequest): ExportText => {
   const options = CSV_OPTIONS.filter((option) => request[option] !== undefined)
   if (options.length > 0) throw invalid(options.map(csvOnly))
-  return { header: '', record: json, lineEnd: '\n' }
+  return { header: '', record, lineEnd: '\n' }
 }
 
 /** Returns the text of an export in the requested format. @throws VALIDATION_FAILED for an option of another format */
-export const exportText = (projection: Projection, request: TextRequest): ExportText =>
+export const exportText = (projection: BoundProjection, request: TextRequest): ExportText =>
   request.format === 'ndjson' ? ndjsonOf(projection, request) : csvOf(projection, request)

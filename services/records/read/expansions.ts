@@ -1,7 +1,9 @@
 import { MAX_REFERENCE_DEPTH, MAX_REFERENCES } from '../../../schemas/query.ts'
 import { excerpt, invalid } from '../../model/errors.ts'
 import { splitNames } from '../../model/names.ts'
+import type { SqlValue } from '../../model/sql-value.ts'
 import type { Column } from '../../model/table.ts'
+import { aliasOf } from '../../sql/expansions.ts'
 import type { Expansion } from '../../sql/record-shape.ts'
 import type { Access, Projection } from '../access/access.ts'
 import type { ReadableTables } from '../access/readable.ts'
@@ -109,24 +111,43 @@ const lengthOf = (nodes: ReadonlyMap<string, Node>): number =>
     return sum + json.text.length + json.width.length + lengthOf(node.children)
   }, 0)
 
-const toExpansion = (node: Node): Expansion => ({
-  column: node.column.name,
-  table: node.target.access.table.name,
-  targetField: node.target.field,
-  rowRule: node.target.access.rowRule,
-  shape: projectionOfNode(node).shape,
-  expansions: [...node.children.values()].map(toExpansion)
-})
+/** The records to add, and the values that their rules compare, in the order of the SQL. */
+interface BoundExpansions {
+  readonly expansions: readonly Expansion[]
+  readonly params: readonly SqlValue[]
+}
+
+export const NO_EXPANSIONS: BoundExpansions = { expansions: [], params: [] }
+
+const bindNode = (node: Node, alias: string): BoundExpansions => {
+  const { access, field } = node.target
+  const { expansions, params } = bindNodes(node.children, alias)
+  const rule = access.rowRule?.({ name: alias })
+  const expansion = {
+    column: node.column.name,
+    table: access.table.name,
+    alias,
+    targetField: field,
+    rule: rule?.sql ?? null,
+    shape: projectionOfNode(node).shape,
+    expansions
+  }
+  return { expansions: [expansion], params: [...params, ...(rule?.params ?? [])] }
+}
+
+const bindNodes = (nodes: ReadonlyMap<string, Node>, parent: string): BoundExpansions => {
+  const bound = [...nodes.values()].map((node, index) => bindNode(node, aliasOf(parent, index)))
+  return {
+    expansions: bound.flatMap(({ expansions }) => expansions),
+    params: bound.flatMap(({ params }) => params)
+  }
+}
 
 /** Returns the references that a request expands. @throws VALIDATION_FAILED, ACTION_NOT_ALLOWED */
-export const readExpansions = (
-  access: Access,
-  paths: readonly string[],
-  readable: ReadableTables
-): readonly Expansion[] => {
+export const readExpansions = (access: Access, paths: readonly string[], readable: ReadableTables): BoundExpansions => {
   const nodes = new Map<string, Node>()
   const add = createTree(readable)
   for (const [index, path] of paths.entries()) add(access, nodes, path, index, 1)
   if (lengthOf(nodes) > MAX_LENGTH) throw tooLong()
-  return [...nodes.values()].map(toExpansion)
+  return bindNodes(nodes, access.table.name)
 }

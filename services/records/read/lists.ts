@@ -161,25 +161,24 @@ export const createLists = (options: ListOptions) => {
   const positionAfter = ({ selection, start, limit }: PageSelection, row: Row): Position =>
     hasPositions(selection) ? positionOf(selection, row) : [BigInt(start.offset + limit)]
 
-  /** Returns the selection of a request, and the projection of its records. */
+  /** Returns the selection of a request, and the text of its records. */
   const readRequest = (caller: Caller, access: Access, request: ListRequest) => {
     const readable = readableBy(caller)
-    return { selection: selectionOf(access, request, readable), projection: projectionOf(access, request, readable) }
+    return { selection: selectionOf(access, request, readable), record: projectionOf(access, request, readable).record }
   }
 
   /** Returns the SQL that depends on other tables. If the cache no longer has the projection, an equal one is composed. */
-  const otherTables = ({ selection, projection }: ReturnType<typeof readRequest>) =>
-    fromOf(selection) + projection.json.text
+  const otherTables = ({ selection, record }: ReturnType<typeof readRequest>) => fromOf(selection) + record.text
 
   /** The page has `next` if the request has a cursor, which may be empty. */
   const readPage = async (caller: Caller, access: Access, request: ListRequest, needsTotal: boolean): Promise<Page> => {
     const { cursor } = request
     const requested = readRequest(caller, access, request)
-    const { selection, projection } = requested
+    const { selection, record } = requested
     const { limit, offset } = windowOf(request, maxPageSize())
     const digest = cursor === undefined ? null : digestOfQuery(selection)
     const start = digest && cursor ? startOf(selection, digest, cursor) : { position: null, offset }
-    const page = { selection, record: projection.json, limit, start, needsNext: digest !== null }
+    const page = { selection, record, limit, start, needsNext: digest !== null }
     let counted: Promise<CountedRange | null> | undefined
     const range = () => {
       counted ??= planner.countRange(access, selection)

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Database } from '../../engine/database.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
@@ -10,6 +9,7 @@ import { identifier } from '../../sql/identifiers.ts'
 import type { PageSelection } from '../../sql/page-ranges.ts'
 import { LAST, type PageStatement, pageByIndex, pageBySeeking } from '../../sql/pages.ts'
 import { amongCandidates, followsKey, isRowidOrder, type Selection, storedWidth } from '../../sql/selections.ts'
+import { createSharedCache, type SharedCache } from '../../sql/shared-cache.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Access } from '../access/access.ts'
 
@@ -139,18 +139,18 @@ const readsOnlyRanges = (table: RegisteredTable, ranges: PageStatement['ranges']
  * table, which is replaced when the stored one changes or another program commits. All tokens of a role share them.
  */
 export const createPlanner = (db: Database) => {
-  const plansByTable = new WeakMap<RegisteredTable, LRUCache<string, QueryPlan>>()
+  const plansByTable = new WeakMap<RegisteredTable, SharedCache<QueryPlan>>()
   const boundedPages = new WeakMap<QueryPlan, boolean>()
 
   const cacheOf = (table: RegisteredTable) => {
     const cached = plansByTable.get(table)
     if (cached) return cached
-    const plans = new LRUCache<string, QueryPlan>(PLAN_CACHE)
+    const plans = createSharedCache<QueryPlan>(PLAN_CACHE)
     plansByTable.set(table, plans)
     return plans
   }
 
-  const explain = async (plans: LRUCache<string, QueryPlan>, statement: Statement): Promise<QueryPlan> => {
+  const explain = async (plans: SharedCache<QueryPlan>, statement: Statement): Promise<QueryPlan> => {
     const steps = await db.plan(statement)
     const has = (step: RegExp) => steps.some((text) => step.test(text))
     const plan = { steps, usesIndex: !has(FULL_SCAN), sorts: has(SORT) }
@@ -191,7 +191,7 @@ export const createPlanner = (db: Database) => {
   const planByIndex = async (access: Access, page: PageSelection, maxRowBytes: number) => {
     const byIndex = pageByIndex(page, maxRowBytes)
     const isWholeInKeyOrder =
-      page.record === access.all.json && page.selection.filter === null && followsKey(page.selection)
+      page.record.form === access.all.json && page.selection.filter === null && followsKey(page.selection)
     if ((byIndex.sql.length > MAX_SQL_LENGTH && !isWholeInKeyOrder) || byIndex.ranges.includes(null)) return null
     return (await isBoundedPage(access, byIndex)) ? byIndex : null
   }

@@ -1,11 +1,12 @@
 import type { Column } from '../../model/table.ts'
 import { allOf, type Condition, search } from '../../sql/conditions.ts'
 import type { Window } from '../../sql/page-ranges.ts'
+import { bindRecord, type RecordText } from '../../sql/record-text.ts'
 import { type RowSelection, type Selection, totalOrder } from '../../sql/selections.ts'
 import type { Access, Projection } from '../access/access.ts'
 import type { ReadableTables } from '../access/readable.ts'
 import { columnOf, withKey } from './columns.ts'
-import { readExpansions } from './expansions.ts'
+import { NO_EXPANSIONS, readExpansions } from './expansions.ts'
 import { readFilter } from './filter.ts'
 import { createJoins, type Joins } from './joins.ts'
 import { parseOrder } from './order.ts'
@@ -77,6 +78,13 @@ export const selectionOf = (access: Access, request: SelectionRequest, readable:
   return { table, dialect, rows, filter, order, joins: joins.joins }
 }
 
+/** What a response shows of each record, with the values of one request. */
+export interface BoundProjection {
+  readonly projection: Projection
+  /** The JSON text of a record. */
+  readonly record: RecordText
+}
+
 /** @throws VALIDATION_FAILED */
 const columnsOf = (access: Access, fields: readonly string[]): readonly Column[] =>
   withKey(access, new Set(fields.map((name, index) => columnOf(access, `/fields/${index}`, name).name)))
@@ -89,10 +97,12 @@ export const projectionOf = (
   access: Access,
   { fields, expand }: ProjectionRequest,
   readable: ReadableTables
-): Projection => {
-  const expansions = expand ? readExpansions(access, expand, readable) : []
-  if (fields === undefined && expansions.length === 0) return access.all
-  return access.project(fields === undefined ? access.all.columns : columnsOf(access, fields), expansions)
+): BoundProjection => {
+  const { expansions, params } = expand ? readExpansions(access, expand, readable) : NO_EXPANSIONS
+  const columns = fields === undefined ? access.all.columns : columnsOf(access, fields)
+  const isWhole = fields === undefined && expansions.length === 0
+  const projection = isWhole ? access.all : access.project(columns, expansions)
+  return { projection, record: bindRecord(projection.json, params) }
 }
 
 /** Returns the limit and offset of a page. A `size` above the maximum is reduced to it. */

@@ -3,7 +3,7 @@ import { createSqliteDialect } from '../../../services/engine/shared/sqlite-dial
 import type { Column, RegisteredTable } from '../../../services/model/table.ts'
 import { exportByKey } from '../../../services/sql/exports.ts'
 import { pageByIndex, pageBySeeking } from '../../../services/sql/pages.ts'
-import { csvText, jsonText } from '../../../services/sql/record-text.ts'
+import { bindRecord, csvText, jsonText } from '../../../services/sql/record-text.ts'
 import { countUpTo } from '../../../services/sql/selections.ts'
 
 const columns = [{ name: 'id', jsonType: 'integer', sqliteType: 'INTEGER', declaredType: 'INTEGER' } as Column]
@@ -15,14 +15,14 @@ const selection = { table, dialect, order: [{ name: 'id', descending: false }], 
 
 t.test('no LIMIT is a bare parameter: SQLite would plan the statement again at every run', async (t) => {
   const start = { position: null, offset: 0 }
-  const page = { selection, record: jsonText(shape), start, limit: 20, needsNext: false }
+  const page = { selection, record: bindRecord(jsonText(shape), []), start, limit: 20, needsNext: false }
   const statements = {
     'by an index': pageByIndex(page, 1000),
     'by position': pageBySeeking(page, 1000, 100),
     'of a count': countUpTo(table, 1000),
     'of an export': exportByKey(
       selection,
-      { record: csvText(shape, false), lineEnd: '\r\n' },
+      { record: bindRecord(csvText(shape, false), []), lineEnd: '\r\n' },
       { from: 1n, rows: 100, maxBytes: 1000 }
     )
   }

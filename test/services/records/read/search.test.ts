@@ -2,6 +2,7 @@ import t from 'tap'
 import { createScan } from '../../../../services/engine/reader/scan.ts'
 import { selectionOf } from '../../../../services/records/read/selection.ts'
 import { pageWithTotal } from '../../../../services/sql/pages.ts'
+import { bindRecord } from '../../../../services/sql/record-text.ts'
 import { startServices } from '../../services.ts'
 
 const ROWS = 20_000
@@ -78,7 +79,7 @@ t.test('a search', async (t) => {
     } = access()
     const statement = pageWithTotal({
       selection: selectionOf(access(), { q, order: 'words' }, { mayRead: () => true, accessTo: () => undefined }),
-      record: json,
+      record: bindRecord(json, []),
       start: { position: null, offset: 0 },
       limit: 20,
       needsNext: false
