@@ -182,6 +182,11 @@ export const errorCatalogue = {
     kind: 'conflict',
     meaning: 'The service serves a cluster, for which another program does this. Nothing was changed.'
   },
+  RIGHTS_CONFLICT: {
+    kind: 'conflict',
+    meaning:
+      'Roles or tokens would open other tables or fields than those for which their rights were set. Nothing was changed.'
+  },
   STRUCTURE_IN_USE: {
     kind: 'conflict',
     meaning:

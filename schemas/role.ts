@@ -137,7 +137,7 @@ const RoleSchema = Type.Object(
     tokens: Int64({ minimum: 0, description: 'Number of tokens with the role.', examples: [3] }),
     warnings: Type.Array(Type.String(), {
       description:
-        'Tables that grants name and that are not registered, and those in which a grant opens nothing. One sentence each.',
+        'Tables that grants name and that are not registered, and those in which a grant opens nothing, with the reason. One sentence each.',
       examples: [["There is no table 'ordres' now."]]
     }),
     created_at: CreatedAtSchema,

@@ -206,7 +206,7 @@ export const TableSchema = Type.Object(
     foreignKeys: Type.Array(ForeignKeySchema, { description: 'The foreign keys, in the order of their declaration.' }),
     warnings: Type.Array(Type.String(), {
       description:
-        'Names of fields that generators of clients may not handle, and for administrators why fields of a view are hidden, and why a table of a cluster can only be read.',
+        'Names of fields that generators of clients may not handle. For administrators also why fields of a view are hidden, and why a table of a cluster can only be read. After a table was created or adopted, also the roles and tokens that name it already.',
       examples: [[]]
     }),
     searchIndex: SearchIndexSchema,

@@ -145,6 +145,14 @@ const logClosedGrant =
       'A grant of the role opens nothing in the table, at least for one token. GET /data/_me of a token says more.'
     )
 
+const logProblems =
+  ({ log }: FastifyInstance) =>
+  ({ name: role, problems }: LiveRole) =>
+    log.error(
+      { role, problems },
+      'Stored grants of the role open nothing. Send its grants again: PUT /admin/roles/:id.'
+    )
+
 /** Returns a function that logs only its first call: a full disk must not fill with log lines. */
 const logOnce = ({ log }: FastifyInstance) => {
   let isLogged = false
@@ -167,7 +175,7 @@ export default fp<ServicesOptions>(
     const { hasTriggers, hasUpdateEffects, effectsOf } = registry
     const onBuildFailure = (table: string, error: unknown) =>
       fastify.log.error({ err: error, table }, 'The search index could not be built. Retrying.')
-    const roles = createRoleService({ db, clock })
+    const roles = createRoleService({ db, clock, onProblems: logProblems(fastify) })
     fastify.decorate('roles', roles)
     const findTable = (name: string) => tables.find(name)
     const keyRights = createKeyRights({ findRole: roles.find, findTable, onClosed: logClosedGrant(fastify) })

@@ -108,6 +108,7 @@ const backupRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'BACKUP_RUNNING',
           'IMPORT_RUNNING',
           'BACKUP_INVALID',
+          'RIGHTS_CONFLICT',
           'NOT_ON_CLUSTER'
         ]
       }

@@ -42,7 +42,7 @@ const fieldRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       config: {
         credential: 'administrator',
         scope: 'tables:write',
-        errors: [...ERRORS, 'FIELD_EXISTS', 'VALUES_DO_NOT_FIT']
+        errors: [...ERRORS, 'FIELD_EXISTS', 'RIGHTS_CONFLICT', 'VALUES_DO_NOT_FIT']
       }
     },
     async ({ caller, params, body }) => ok(toTable(await tables.changeField(caller, params.id, params.name, body)))

@@ -14,7 +14,7 @@ const roleRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     name: role.name,
     grants: [...role.grants],
     tokens: counts.get(role.id) ?? 0,
-    warnings: roleNames.warningsOf(role.grants),
+    warnings: roleNames.warningsOf(role),
     created_at: role.createdAt,
     updated_at: role.updatedAt
   })

@@ -4,11 +4,11 @@ import { ok } from '../../schemas/envelope.ts'
 import { ImportBodySchema, TableFileQuerySchema, TableFromFileEnvelope } from '../../schemas/import.ts'
 import { IMPORT_ERRORS } from '../../schemas/operation-errors.ts'
 import { splitNames } from '../../services/model/names.ts'
-import { toTable } from '../../services/tables/table-json.ts'
+import { toNewTable } from '../../services/tables/table-json.ts'
 import { fileOf, readImportRequest } from '../import-request.ts'
 
 const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { tableFiles, config } = fastify
+  const { tableFiles, tables, config } = fastify
   addFileBodies(fastify, { maxBytes: config.IMPORT_LIMIT })
 
   fastify.post(
@@ -41,7 +41,12 @@ const tableFileRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
       const options = { ...request, setsReadOnly: true }
       const { table, ...made } = await tableFiles.createFromFile(caller, fileTable, options, fileOf(body))
       const dryRun = table === null
-      return ok({ ...made, rows: [...made.rows], dryRun, ...(table && { table: toTable(table) }) })
+      return ok({
+        ...made,
+        rows: [...made.rows],
+        dryRun,
+        ...(table && { table: toNewTable(table, tables.namedBy(table)) })
+      })
     }
   )
 }

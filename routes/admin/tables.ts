@@ -5,7 +5,8 @@ import { FieldAdditionSchema, NewTableSchema } from '../../schemas/new-table.ts'
 import { READ_ERRORS, READ_ONLY_ERRORS, WRITE_ERRORS } from '../../schemas/operation-errors.ts'
 import { TableEnvelope, TablesEnvelope } from '../../schemas/table.ts'
 import { TableChangesSchema, UnregisterQuerySchema } from '../../schemas/table-changes.ts'
-import { toTable, toUpdatedTable } from '../../services/tables/table-json.ts'
+import type { RegisteredTable } from '../../services/model/table.ts'
+import { toNewTable, toTable, toUpdatedTable } from '../../services/tables/table-json.ts'
 
 const tags = ['tables']
 const response = { 200: TableEnvelope }
@@ -92,7 +93,8 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ caller, body }) => {
       const imported = await tables.adoptTables(caller, body)
-      return ok(Array.isArray(imported) ? imported.map(toTable) : toTable(imported))
+      const show = (table: RegisteredTable) => toNewTable(table, tables.namedBy(table))
+      return ok(Array.isArray(imported) ? imported.map(show) : show(imported))
     }
   )
 
@@ -113,7 +115,10 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
         errors: [...WRITE_ERRORS, 'TABLE_EXISTS', 'TABLE_REGISTERED', 'STRUCTURE_CHANGED']
       }
     },
-    async ({ caller, body }) => ok(toTable(await tables.create(caller, body, { isReferable })))
+    async ({ caller, body }) => {
+      const created = await tables.create(caller, body, { isReferable })
+      return ok(toNewTable(created, tables.namedBy(created)))
+    }
   )
 
   fastify.put(
@@ -143,6 +148,7 @@ const tableRoutes: FastifyPluginAsyncTypebox = async (fastify) => {
           'UNIQUE_VIOLATION',
           'STRUCTURE_CHANGED',
           'STRUCTURE_IN_USE',
+          'RIGHTS_CONFLICT',
           'SCAN_TIMEOUT'
         ]
       }

@@ -102,7 +102,7 @@ export const createBackupService = ({ db, clock, directory, keep, auditRead, rel
   /**
    * Replaces the content of the served file by that of a backup, and returns a backup of the state before. Writes fail until
    * this is done. It goes on if the client disconnects.
-   * @throws ADMIN_KEY_NOT_ALLOWED, BACKUP_NOT_FOUND, BACKUP_RUNNING, IMPORT_RUNNING, BACKUP_INVALID, DISK_FULL
+   * @throws ADMIN_KEY_NOT_ALLOWED, BACKUP_NOT_FOUND, BACKUP_RUNNING, IMPORT_RUNNING, BACKUP_INVALID, RIGHTS_CONFLICT, DISK_FULL
    */
   const restore = async (caller: Caller, name: string, includesAccess: boolean): Promise<RestoreResult> => {
     if (includesAccess && caller.kind === 'key') throw accessNotForKeys()

@@ -5,10 +5,12 @@ import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import type { RoleNames } from '../tables/changes/renames.ts'
+import { fieldGranted } from '../tables/failures.ts'
 import { withoutClaimValues } from './any-claims.ts'
 import { ClosedGrant, compileGrant } from './compile-grant.ts'
 import { mapFields, type NamedField, namedFields } from './grant-fields.ts'
 import { EVERY_TABLE } from './grants.ts'
+import { expectNoGrant } from './role-statements.ts'
 import type { LiveRole, RoleService } from './roles.ts'
 
 interface RoleNamesOptions {
@@ -38,6 +40,12 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
       )
   }
 
+  const naming: RoleNames['naming'] = (table) =>
+    roles
+      .list()
+      .filter(({ grants }) => grants.some(({ tables }) => tables.some((name) => isSame(name, table))))
+      .map(({ name }) => name)
+
   const renameTable: RoleNames['renameTable'] = (table, to) =>
     roles.rewrite((grant) => [{ ...grant, tables: grant.tables.map((name) => (isSame(name, table.name) ? to : name)) }])
 
@@ -58,9 +66,6 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
     return groups
   }
 
-  const renameField: RoleNames['renameField'] = (table, column, to) =>
-    roles.rewrite((grant) => withNewName(grant, table, column, to))
-
   /** Returns the names of the roles of which a grant, as it applies to one of its tables, names such a field. */
   const rolesNaming = (isNamed: (named: NamedField, own: RegisteredTable) => boolean) => {
     const isUsing = (role: LiveRole) =>
@@ -73,8 +78,16 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
       .map(({ name }) => name)
   }
 
-  const rolesUsing: RoleNames['rolesUsing'] = (table, column) =>
-    rolesNaming((named) => named.table === table && isSame(named.field, column.name))
+  const rolesNamingField = (table: RegisteredTable, field: string) =>
+    rolesNaming((named) => named.table === table && isSame(named.field, field))
+
+  const rolesUsing: RoleNames['rolesUsing'] = (table, { name }) => rolesNamingField(table, name)
+
+  const renameField: RoleNames['renameField'] = (table, column, to) => {
+    const naming = isSame(column.name, to) ? [] : rolesNamingField(table, to)
+    if (naming.length > 0) throw fieldGranted(to, naming)
+    return roles.rewrite((grant) => withNewName(grant, table, column, to))
+  }
 
   const rolesFollowingTo: RoleNames['rolesFollowingTo'] = (table) =>
     rolesNaming((named, own) => named.table === table && own !== table)
@@ -88,8 +101,8 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
     return compiled instanceof ClosedGrant ? [`In the table '${table.name}': ${compiled.message}`] : []
   }
 
-  /** Returns a sentence for each table that a grant names and that is not registered, or in which it opens nothing. */
-  const warningsOf = (grants: readonly Grant[]): string[] => {
+  /** Returns a sentence for each table that a grant names and that is not registered, or in which a grant opens nothing. */
+  const warningsOf = ({ grants, problems }: LiveRole): string[] => {
     const warnings = grants.flatMap((grant) => {
       const named = grant.tables.filter((name) => name !== EVERY_TABLE)
       const unknown = named
@@ -101,8 +114,8 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
         .flatMap((table) => misfitsOf(grant, table))
       return [...unknown, ...misfits.map((misfit) => `${misfit} The grant opens nothing there.`)]
     })
-    return [...new Set(warnings)]
+    return [...new Set([...problems, ...warnings])]
   }
 
-  return { renameTable, renameField, rolesUsing, rolesFollowingTo, warningsOf }
+  return { naming, expectUnnamed: expectNoGrant, renameTable, renameField, rolesUsing, rolesFollowingTo, warningsOf }
 }

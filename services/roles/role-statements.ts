@@ -26,6 +26,15 @@ export const rewriteGrants = (
   expect: 1
 })
 
+/** Expects that no grant names the table, ignoring case. */
+export const expectNoGrant = (table: string): Statement => ({
+  sql: `SELECT 1 FROM _rowhouse_roles AS role, temp.json_each(iif(json_valid(role.grants), role.grants, '[]')) AS entry,
+    temp.json_each(entry.value, '$.tables') AS named
+    WHERE entry.type = 'object' AND named.value = ? COLLATE NOCASE`,
+  params: [table],
+  expect: 0
+})
+
 /** Fails if a token has the role. */
 export const deleteRole = (id: number): Statement => ({
   sql: 'DELETE FROM _rowhouse_roles WHERE id = ?',

@@ -9,7 +9,8 @@ import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Unit } from '../sql/statement.ts'
 import type { RoleRewrite } from '../tables/changes/renames.ts'
-import { checkGrants, type GrantIndex, indexGrants } from './grants.ts'
+import { checkGrants, readStoredGrants } from './grant-checks.ts'
+import { type GrantIndex, indexGrants } from './grants.ts'
 import { deleteRole, insertRole, listRoles, rewriteGrants, updateRole } from './role-statements.ts'
 
 /** A role in memory. A change replaces the object. */
@@ -18,6 +19,8 @@ export interface LiveRole {
   readonly name: string
   readonly grants: readonly Grant[]
   readonly index: GrantIndex
+  /** Why stored grants open nothing, as sentences for administrators. */
+  readonly problems: readonly string[]
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -37,32 +40,46 @@ const roleInUse = ({ name }: LiveRole) =>
     hint: 'Revoke these tokens, or give them another role.'
   })
 
-/** Returns no grants for text that is not JSON of grants, which only another program can have written: then the role opens nothing. */
-const readGrants = (text: string): readonly Grant[] => {
+/** Rewritten grants pass the checks of those that an administrator sends. @throws RIGHTS_CONFLICT */
+const checkRewritten = ({ name }: LiveRole, grants: readonly Grant[]) => {
   try {
-    const grants: unknown = JSON.parse(text)
-    checkGrants(grants as readonly Grant[])
-    return grants as readonly Grant[]
-  } catch {
-    return []
+    checkGrants(grants)
+  } catch (error) {
+    const { details = [] } = error as DomainError
+    throw new DomainError(
+      'RIGHTS_CONFLICT',
+      `The grants of the role '${excerpt(name)}' cannot be changed with the name.`,
+      {
+        details,
+        hint: 'Correct the grants first: PUT /admin/roles/:id.'
+      }
+    )
   }
 }
 
 /** The boundary function that gives a row its type. The migrations define its columns. */
 const toRole = (row: Row): LiveRole => {
-  const grants = readGrants(row.grants as string)
+  const { grants, problems } = readStoredGrants(row.grants as string)
   return {
     id: row.id as number,
     name: row.name as string,
     grants,
     index: indexGrants(grants),
+    problems,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number
   }
 }
 
+interface RoleServiceOptions {
+  readonly db: Database
+  readonly clock: Clock
+  /** Called for each role whose stored grants have problems, when they are read and were not the same before. */
+  readonly onProblems: (role: LiveRole) => void
+}
+
 /** Creates the service of roles. All of them are cached, as the tokens are. */
-export const createRoleService = ({ db, clock }: { db: Database; clock: Clock }) => {
+export const createRoleService = ({ db, clock, onProblems }: RoleServiceOptions) => {
   let byId = new Map<number, LiveRole>()
 
   const cache = (row: Row) => {
@@ -72,7 +89,10 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
   }
 
   const load = async () => {
+    const before = byId
     byId = new Map((await db.read(listRoles)).map(toRole).map((role) => [role.id, role]))
+    for (const role of byId.values())
+      if (role.problems.length > 0 && !isDeepStrictEqual(role.problems, before.get(role.id)?.problems)) onProblems(role)
   }
 
   const find = (id: number) => byId.get(id)
@@ -131,12 +151,14 @@ export const createRoleService = ({ db, clock }: { db: Database; clock: Clock })
     return cache(updated?.rows[0] as Row)
   }
 
-  /** Returns the change of all roles whose grants `toGrants` replaces by others. */
+  /** Returns the change of all roles whose grants `toGrants` replaces by others. @throws RIGHTS_CONFLICT */
   const rewrite = (toGrants: (grant: Grant) => readonly Grant[]): RoleRewrite => {
     const now = clock()
     const changed = list().flatMap((role) => {
       const grants = role.grants.flatMap(toGrants)
-      return isDeepStrictEqual(grants, role.grants) ? [] : [{ ...role, grants, index: indexGrants(grants) }]
+      if (isDeepStrictEqual(grants, role.grants)) return []
+      checkRewritten(role, grants)
+      return [{ ...role, grants, index: indexGrants(grants) }]
     })
     return {
       unit: changed.map(({ id, grants, updatedAt }) => rewriteGrants(id, grants, { now, updatedAt })),

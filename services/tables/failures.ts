@@ -1,4 +1,5 @@
 import { suggestName } from '../../schemas/similar-names.ts'
+import type { NamingToken } from '../../schemas/table.ts'
 import type { BrokenObject } from '../engine/reader/compilation.ts'
 import { DomainError, excerpt } from '../model/errors.ts'
 import type { Unreplicable } from '../model/table.ts'
@@ -111,6 +112,52 @@ export const assertNotNeeded = (roles: readonly string[], name: string) => {
   const quoted = roles.map((role) => `'${excerpt(role)}'`).join(', ')
   throw structureInUse(`Roles need '${name}': ${quoted}.`, 'Change the grants first: PUT /admin/roles/:id.')
 }
+
+/** Keys in the details of an error, or in warnings. */
+const MAX_KEYS = 20
+
+/** Returns a sentence for each role and token that names a table, at most 20 and one about the others. */
+const namingSentences = (roles: readonly string[], tokens: readonly NamingToken[], rest: string): readonly string[] => {
+  const keys = [
+    ...roles.map((role) => `The role '${excerpt(role)}'`),
+    ...tokens.map(({ id, name }) => `The token '${excerpt(name)}', with the id ${id},`)
+  ]
+  const others = keys.length - MAX_KEYS
+  return [
+    ...keys.slice(0, MAX_KEYS).map((key) => `${key} ${rest}`),
+    ...(others > 0 ? [`So do ${others} more roles and tokens.`] : [])
+  ]
+}
+
+/** For a rename to a name that grants or permissions have: they were set for another table. */
+export const nameGranted = (name: string, roles: readonly string[], tokens: readonly NamingToken[]) =>
+  new DomainError('RIGHTS_CONFLICT', `Roles or tokens name a table '${name}' already. They would open this one.`, {
+    details: namingSentences(roles, tokens, `names '${name}'.`).map((message) => ({
+      path: '/name',
+      code: 'conflict',
+      message
+    })),
+    hint: `Choose another name, or take '${name}' out of these grants (PUT /admin/roles/:id) and permissions (PUT /admin/tokens/:id) first.`
+  })
+
+/** Returns a sentence for each role and token that names a table which was just created or adopted. */
+export const grantedWarnings = (roles: readonly string[], tokens: readonly NamingToken[]) =>
+  namingSentences(roles, tokens, 'names this table already, so it opens the table from now on.')
+
+/** For a field that would get a name which grants have. */
+export const fieldGranted = (name: string, roles: readonly string[]) =>
+  new DomainError(
+    'RIGHTS_CONFLICT',
+    `Grants name a field '${excerpt(name)}' of this table already. They would open this one.`,
+    {
+      details: namingSentences(roles, [], `names '${excerpt(name)}'.`).map((message) => ({
+        path: '/name',
+        code: 'conflict',
+        message
+      })),
+      hint: 'Choose another name, or change the grants first: PUT /admin/roles/:id.'
+    }
+  )
 
 /** Objects in a message. The details have all of them. */
 const MAX_NAMED = 5

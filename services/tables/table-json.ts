@@ -150,6 +150,12 @@ const showFields = cached((visible: VisibleFields, table) => {
 export const toVisibleTable = (table: RegisteredTable, fields: VisibleFields, isVisible: IsVisible): Table =>
   withForeignKeys(showFields(fields, table), visibleForeignKeys(table, fields.columns, isVisible))
 
+/** Returns a table that was just created or adopted. `namedBy`: sentences about the roles and tokens that name it. */
+export const toNewTable = (table: RegisteredTable, namedBy: readonly string[]): Table => {
+  const shown = toTable(table)
+  return { ...shown, warnings: [...shown.warnings, ...namedBy] }
+}
+
 /** Returns the table, after a rename with the tokens that named it by its old name. */
 export const toUpdatedTable = ({ table, tokens }: UpdatedTable): Table => ({
   ...toTable(table),

@@ -18,7 +18,7 @@ import { createTableDrops } from './changes/table-drops.ts'
 import { createTableUpdates } from './changes/table-updates.ts'
 import { createTableWrites } from './changes/table-writes.ts'
 import { createTrials } from './changes/trials.ts'
-import { confirmationRequired, otherKind, storedTableGone, tableKeepsChanging } from './failures.ts'
+import { confirmationRequired, grantedWarnings, otherKind, storedTableGone, tableKeepsChanging } from './failures.ts'
 import { createPathNames } from './names/path-names.ts'
 import { measuredChoices, refreshedChoices } from './registry/choices.ts'
 import { createMeasurement, type ExactTypes } from './registry/exactness.ts'
@@ -102,6 +102,9 @@ export const createTableService = (options: TableServiceOptions) => {
     registry.remove(table)
   }
 
+  /** Returns a sentence for each role and token that names the table. */
+  const namedBy = ({ name }: RegisteredTable) => grantedWarnings(roleNames.naming(name), tokenNames.naming(name))
+
   return {
     ...createTableCreation({ db, registry, clock, register }),
     ...createIndexes({ db, registry, commit, commitTried }),
@@ -113,6 +116,7 @@ export const createTableService = (options: TableServiceOptions) => {
     dropField: createFieldDrops({ db, registry, clock, writes, searchIndexes, countStored, roleNames }),
     unregister,
     drop: createTableDrops({ registry, countStored, commitTried, roleNames }),
+    namedBy,
     builds,
     get: registry.get,
     getByPath: registry.getByPath,

@@ -3,7 +3,7 @@ import { foldName } from '../model/names.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { TokenNames } from '../tables/changes/renames.ts'
 import type { TokenEntry } from './live-token.ts'
-import { renameInPermissions } from './token-statements.ts'
+import { expectNoPermission, renameInPermissions } from './token-statements.ts'
 
 interface TokenNamesOptions {
   readonly clock: Clock
@@ -26,6 +26,7 @@ export const createTokenNames = ({ clock, all, cache }: TokenNamesOptions): Toke
     for (const token of all()) if (token.permissions.tables.some(isTable)) found.push(token)
     return found.map(toNamingToken)
   },
+  expectUnnamed: expectNoPermission,
   rename: (table, name) => renameInPermissions(table, name, clock()),
   apply: (rows) => rows.map((row) => toNamingToken(cache(row)))
 })

@@ -92,6 +92,15 @@ export const updateToken = (
   ]
 })
 
+/** Expects that no token names the table in its permissions, ignoring case. */
+export const expectNoPermission = (table: string): Statement => ({
+  sql: `SELECT 1 FROM _rowhouse_tokens AS token,
+    temp.json_each(iif(json_valid(token.permissions), token.permissions, '{}'), '$.tables') AS named
+    WHERE instr(lower(token.permissions), lower(?)) AND named.value = ? COLLATE NOCASE`,
+  params: [table, table],
+  expect: 0
+})
+
 /** Replaces the name of a table in the permissions of all tokens, ignoring case. Skips a text that is not JSON. */
 export const renameInPermissions = (table: string, name: string, now: number): Statement => ({
   sql: `UPDATE _rowhouse_tokens SET

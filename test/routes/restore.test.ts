@@ -101,6 +101,22 @@ t.test('what was revoked stays revoked, and what was issued stays', async (t) =>
   t.equal(id, 3, 'no id is used twice')
 })
 
+t.test('include=access restores no role with two grants for one table and action', async (t) => {
+  const { app, admin, newBackup, restore } = await start(t)
+  const grant = { tables: ['notes'], actions: ['read'] }
+  dataOf(await admin.post('/admin/roles', { name: 'reader', grants: [grant] }))
+  const name = await newBackup()
+  const backup = new BetterSqlite3(join(app.backups.path, name))
+  backup.prepare('UPDATE _rowhouse_roles SET grants = ?').run(JSON.stringify([grant, grant]))
+  backup.close()
+  const refused = await restore(name, '?include=access')
+  expectError(t, refused, 409, 'RIGHTS_CONFLICT')
+  t.match(refused.json().error.message, /Role 'reader': Two grants name the action 'read' and the table 'notes'/)
+  t.match(dataOf(await admin.get('/admin/roles')), [{ name: 'reader', grants: [grant], warnings: [] }])
+  dataOf(await restore(name))
+  t.match(dataOf(await admin.get('/admin/roles')), [{ name: 'reader', grants: [grant], warnings: [] }])
+})
+
 t.test('include=access takes the administrators and tokens of the backup, and opens nothing', async (t) => {
   const { app, admin, newBackup, restore } = await start(t)
   const permissions = { tables: ['*'], actions: ['read' as const] }

@@ -11,7 +11,7 @@ const setup = async (t: Parameters<typeof databaseFile>[0]) => {
   const file = databaseFile(t)
   const db = await startEngine(t, file)
   const clock = () => 1_700_000_000_000
-  const roles = createRoleService({ db, clock })
+  const roles = createRoleService({ db, clock, onProblems: () => {} })
   const { scopeOf } = createKeyRights({ findRole: roles.find, findTable: () => undefined, onClosed: () => {} })
   const tokens = createTokenService({ db, clock, roles, scopeOf })
   const load = async () => {

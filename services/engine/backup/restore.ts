@@ -4,6 +4,7 @@ import { textLiteral } from '../../sql/identifiers.ts'
 import type { BackupProgress } from '../database.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { toPlainError } from '../shared/plain-error.ts'
+import { repeatedGrants } from '../shared/stored-grants.ts'
 import { migrate } from '../writer/migrations.ts'
 import { checkBackup, invalidBackup } from './check-backup.ts'
 import { BUSY_TIMEOUT_MS, sleep } from './copy.ts'
@@ -106,6 +107,12 @@ const keepRows = ({ raw, run }: Connection, { served, includesAccess, audited }:
   raw.exec('COMMIT; DETACH present')
 }
 
+/** @throws RIGHTS_CONFLICT for two grants of a role for one table and action, which an administrator cannot send either */
+const assertDistinctGrants = (staged: Connection) => {
+  const repeated = repeatedGrants(staged)
+  if (repeated.length > 0) throw Object.assign(new Error(repeated.join(' ')), { code: 'RIGHTS_CONFLICT' })
+}
+
 interface RestoreEvents {
   /** Called when no other program can write any more. */
   readonly onLocked: () => void
@@ -172,7 +179,10 @@ const shrinkWal = (served: string) =>
  * after. The service has paused its writes. The change is durable when this resolves.
  */
 export const restoreBackup = async (task: RestoreTask, events: RestoreEvents) => {
-  await withConnection(open(task.staged), (staged) => copyInto(staged, task, events))
+  await withConnection(open(task.staged), (staged) => {
+    if (task.includesAccess) assertDistinctGrants(staged)
+    return copyInto(staged, task, events)
+  })
   makeDurable(task.served)
   await shrinkWal(task.served)
 }

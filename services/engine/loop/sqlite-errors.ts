@@ -47,6 +47,11 @@ const backupInvalid = (message: string) =>
     hint: 'GET /admin/backups lists the backups that Rowhouse has made.'
   })
 
+const rightsConflict = (problems: string) =>
+  new DomainError('RIGHTS_CONFLICT', `The roles of the backup are not restored: ${problems}`, {
+    hint: 'Restore without `include=access`: the present roles and tokens stay.'
+  })
+
 const tookTooLong = () =>
   new DomainError('TOO_MUCH_WORK', 'The changes of the request took too long. Nothing was changed.', {
     hint: 'Send fewer operations, records or bytes in each request.'
@@ -138,6 +143,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   SQLITE_READONLY: storageUnavailable,
   SQLITE_PROTOCOL: storageUnavailable,
   BACKUP_INVALID: backupInvalid,
+  RIGHTS_CONFLICT: rightsConflict,
   RESULTS_TOO_LARGE: resultsTooLarge,
   TOO_MUCH_UNREAD: tooMuchUnread,
   UNIT_EXPIRED: tookTooLong,

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type Connection, type ConnectionOptions, openConnection } from '../shared/connection.ts'
 import { checkIntegrity, hideFullText } from '../shared/integrity.ts'
 import { toPlainError } from '../shared/plain-error.ts'
+import { repeatedGrants } from '../shared/stored-grants.ts'
 import { isOlder, migrate, readVersion } from './migrations.ts'
 
 /**
@@ -137,11 +138,22 @@ const explain = (error: unknown, file: string) => {
   return code.startsWith('SQLITE_') ? new Error(`${file} cannot be opened: ${message} (${code}).`) : error
 }
 
+/** @throws an Error for two grants of a role for one table and action, which an administrator cannot send either */
+const assertDistinctGrants = (connection: Connection, file: string) => {
+  const repeated = repeatedGrants(connection)
+  if (repeated.length === 0) return
+  throw new Error(
+    `${file} cannot be upgraded. ${repeated.join(' ')} Start the Rowhouse that last used the file, and send these grants again: PUT /admin/roles/:id.`
+  )
+}
+
 /** Only reads: a file that is refused is not changed. Returns the version of our tables. */
 const inspect = (connection: Connection, file: string, isChecked: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
   if (!isChecked) assertIntact(connection, file)
-  return readVersion(connection)
+  const version = readVersion(connection)
+  if (isOlder(version)) assertDistinctGrants(connection, file)
+  return version
 }
 
 const prepare = (connection: Connection, walSize: number) => {

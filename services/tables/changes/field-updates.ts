@@ -64,7 +64,7 @@ export const createFieldUpdates = ({ db, clock, writes, searchIndexes, roleNames
   /**
    * Changes a field. The rows stay as they are, except that a new stored type converts the values.
    * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, TABLE_READ_ONLY, STRUCTURE_CHANGED, FIELD_NOT_FOUND, FIELD_EXISTS,
-   * VALIDATION_FAILED, STRUCTURE_IN_USE, VALUES_DO_NOT_FIT, TABLE_TOO_LARGE
+   * VALIDATION_FAILED, STRUCTURE_IN_USE, RIGHTS_CONFLICT, VALUES_DO_NOT_FIT, TABLE_TOO_LARGE
    */
   const changeField = async (caller: Caller, id: number, field: string, sent: FieldRedefinition) => {
     try {

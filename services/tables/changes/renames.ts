@@ -7,7 +7,7 @@ import type { Column, RegisteredTable } from '../../model/table.ts'
 import { changeCaseOfName, renameTable } from '../../sql/alter.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
 import { assertTable } from '../assert-table.ts'
-import { nameTaken, tableOutdated, tableRegistered } from '../failures.ts'
+import { nameGranted, nameTaken, tableOutdated, tableRegistered } from '../failures.ts'
 import { assertPathFree } from '../names/path-names.ts'
 import { checkNewName } from '../names/reserved-names.ts'
 import type { TableRegistry } from '../registry/registry.ts'
@@ -17,6 +17,8 @@ import { renameRegistration, selectNamed } from '../registry/table-statements.ts
 export interface TokenNames {
   /** Returns the tokens that name the table, ignoring case. `*` names none. */
   naming(table: string): readonly NamingToken[]
+  /** Returns the check that no token names the table. */
+  expectUnnamed(table: string): Statement
   /** Returns the statement that replaces the name in the permissions of all tokens. It returns their rows. */
   rename(table: string, name: string): Statement
   /** Caches the rows that `rename` has returned. */
@@ -33,7 +35,12 @@ export interface RoleRewrite {
 
 /** The roles whose grants name tables and fields. The role service provides it. */
 export interface RoleNames {
+  /** Returns the names of the roles whose grants name the table, ignoring case. `*` names none. */
+  naming(table: string): readonly string[]
+  /** Returns the check that no role names the table. */
+  expectUnnamed(table: string): Statement
   renameTable(table: RegisteredTable, to: string): RoleRewrite
+  /** @throws RIGHTS_CONFLICT if grants have the new name already */
   renameField(table: RegisteredTable, column: Column, to: string): RoleRewrite
   /** Returns the names of the roles whose grants name the field. */
   rolesUsing(table: RegisteredTable, column: Column): readonly string[]
@@ -75,26 +82,34 @@ export const createRenames = ({ db, registry, tokenNames, roleNames }: RenamesOp
     assertPathFree(registry.findByPath, name, id)
   }
 
-  /** @throws TABLE_EXISTS, TABLE_REGISTERED */
+  /** Keys would get rights to the renamed table that were set for another one. @throws RIGHTS_CONFLICT */
+  const checkUnnamed = (name: string): Unit => {
+    const [roles, tokens] = [roleNames.naming(name), tokenNames.naming(name)]
+    if (roles.length + tokens.length > 0) throw nameGranted(name, roles, tokens)
+    return [roleNames.expectUnnamed(name), tokenNames.expectUnnamed(name)]
+  }
+
+  /** @throws TABLE_EXISTS, TABLE_REGISTERED, RIGHTS_CONFLICT */
   const renameStored = async (table: RegisteredTable, to: string): Promise<Unit> => {
     const from = table.name
     if (from === to) return []
     if (foldName(from) === foldName(to)) return changeCaseOfName(from, to)
     await checkFree(table, to)
-    return [renameTable(from, to)]
+    return [...checkUnnamed(to), renameTable(from, to)]
   }
 
   /**
    * Returns the statements of a rename, and the change of the roles that is a part of them. The last statement renames in
    * the tokens, if that is requested.
-   * @throws TABLE_READ_ONLY, STRUCTURE_CHANGED, TABLE_EXISTS, TABLE_REGISTERED
+   * @throws TABLE_READ_ONLY, STRUCTURE_CHANGED, TABLE_EXISTS, TABLE_REGISTERED, RIGHTS_CONFLICT
    */
   const unitOf = async (table: RegisteredTable, { name, updateTokens }: Rename) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(table.name)
+    const stored = await renameStored(table, name)
     const roles = roleNames.renameTable(table, name)
     const unit: Unit = [
-      ...(await renameStored(table, name)),
+      ...stored,
       ...roles.unit,
       renameRegistration(table.id, name),
       ...(updateTokens ? [tokenNames.rename(table.name, name)] : [])

@@ -73,8 +73,8 @@ export const createTableUpdates = (options: TableUpdatesOptions) => {
 
   /**
    * @throws TABLE_NOT_FOUND, TABLE_UNUSABLE, VALIDATION_FAILED, UNIQUE_VIOLATION for a client name that is taken,
-   * STRUCTURE_CHANGED for a search index of an outdated table, TABLE_EXISTS, TABLE_REGISTERED, TABLE_READ_ONLY and
-   * STRUCTURE_IN_USE for a rename
+   * STRUCTURE_CHANGED for a search index of an outdated table, TABLE_EXISTS, TABLE_REGISTERED, TABLE_READ_ONLY,
+   * STRUCTURE_IN_USE and RIGHTS_CONFLICT for a rename
    */
   const update = async (caller: Caller, id: number, changes: TableChanges): Promise<UpdatedTable> => {
     const { fields = [], clientName: sentName, labelField, searchIndex, name, updateTokens, ...metadata } = changes

@@ -2,6 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { LATEST_VERSION } from '../../../../services/engine/writer/migrations.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
+import { contentOf, copyOldDatabase } from '../../../old-databases.ts'
 import { databaseFile } from '../engine.ts'
 
 /** The registry as version 1 of the schema declared it. */
@@ -186,4 +187,27 @@ t.test('version 13 adds the admin keys', async (t) => {
   t.strictSame(connection.rows('SELECT id, expires_at, last_used_at FROM _rowhouse_admin_keys', []), [
     { id: 1, expires_at: null, last_used_at: null }
   ])
+})
+
+t.test('a role with two grants for one table and action stops an upgrade, and nothing is changed', (t) => {
+  const file = copyOldDatabase(t, { version: 13 })
+  const grant = { tables: ['orders'], actions: ['read'] }
+  const store = (grants: readonly object[]) => {
+    const db = new BetterSqlite3(file)
+    db.prepare("INSERT OR REPLACE INTO _rowhouse_roles VALUES (900, 'customer', ?, 5, 6)").run(JSON.stringify(grants))
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.close()
+  }
+  store([grant, { ...grant, tables: ['Orders'] }])
+  const before = contentOf(file)
+  t.throws(
+    () => openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 }),
+    /cannot be upgraded. Role 'customer': Two grants name the action 'read' and the table 'orders'.*PUT \/admin\/roles\/:id/
+  )
+  t.ok(contentOf(file).equals(before))
+  store([grant])
+  const connection = openWriter({ file, readonly: false, busyTimeout: 50, cacheSize: 8, walSize: 16 })
+  t.equal(Number(connection.value("SELECT value FROM _rowhouse_meta WHERE key = 'version'")), LATEST_VERSION)
+  connection.close()
+  t.end()
 })

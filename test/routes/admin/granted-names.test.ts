@@ -1,0 +1,200 @@
+import t, { type Test } from 'tap'
+import type { Grant } from '../../../schemas/role.ts'
+import {
+  type App,
+  asAdmin,
+  bearer,
+  client,
+  createDatabase,
+  createTable,
+  dataOf,
+  expectError,
+  importTable,
+  startApp
+} from '../../helpers.ts'
+import { openServed } from '../../served.ts'
+
+// A name in grants and permissions stands for the table or the field for which it was set.
+
+const SQL = `
+  CREATE TABLE orders (id INTEGER PRIMARY KEY, owner TEXT, secret TEXT);
+  INSERT INTO orders VALUES (1, 'ann', 'x'), (2, 'ben', 'y');
+  CREATE TABLE old (id INTEGER PRIMARY KEY);`
+
+const OWN: Grant = {
+  tables: ['orders'],
+  actions: ['read'],
+  rows: { where: { owner: { eq: { $claim: 'owner' } } } },
+  fields: { read: ['id', 'owner'] }
+}
+const ARCHIVE: Grant = { tables: ['Archive'], actions: ['read'] }
+
+const start = async (t: Test) => {
+  const file = createDatabase(t, SQL)
+  const lines: string[] = []
+  const logger = { level: 'error', stream: { write: (line: string) => lines.push(line) } }
+  const app = await startApp(t, { env: { DATABASE: file }, logger })
+  const admin = await asAdmin(app)
+  const orders = `/admin/tables/${(await importTable(admin, 'orders')).id}`
+  const newRole = async (name: string, grants: readonly Grant[]) =>
+    dataOf(await admin.post('/admin/roles', { name, grants }))
+  const keyOf = async (role: string) =>
+    tokenOf(app, dataOf(await admin.post('/admin/tokens', { name: role, role, claims: { owner: 'ann' } })))
+  return { app, admin, file, lines, orders, newRole, keyOf }
+}
+
+const tokenOf = (app: App, { token }: { readonly token: string }) => client(app, bearer(token))
+
+t.test('a table gets no name that grants or permissions have', async (t) => {
+  const { app, admin, orders, newRole, keyOf } = await start(t)
+  const role = await newRole('customer', [OWN, ARCHIVE])
+  await newRole('reader', [ARCHIVE])
+  const permissions = { tables: ['archive'], actions: ['read'] }
+  const issued = dataOf(await admin.post('/admin/tokens', { name: 'backup', permissions }))
+  const keys = [await keyOf('customer'), await keyOf('reader'), tokenOf(app, issued)]
+  const rowsOf = async (table: string) =>
+    Promise.all(keys.map(async (key) => (await key.get(`/data/${table}`)).json().data?.rows))
+
+  for (const sent of [{ name: 'archive' }, { name: 'archive', updateTokens: true }]) {
+    const refused = await admin.put(orders, sent)
+    expectError(t, refused, 409, 'RIGHTS_CONFLICT', '/name')
+    const messages = refused.json().error.details.map(({ message }: { message: string }) => message)
+    t.match(messages, [/role 'customer' names/, /role 'reader' names/, /token 'backup', with the id \d+, names/])
+    t.equal(messages.length, 3)
+    t.match(refused.json().error.hint, /PUT \/admin\/roles\/:id/)
+    t.strictSame(await rowsOf('archive'), [undefined, undefined, undefined])
+    t.strictSame(await rowsOf('orders'), [[{ id: 1, owner: 'ann' }], undefined, undefined])
+  }
+
+  dataOf(await admin.put(orders, { name: 'bills' }))
+  t.strictSame(await rowsOf('bills'), [[{ id: 1, owner: 'ann' }], undefined, undefined], 'another name is allowed')
+  dataOf(await admin.put(orders, { name: 'Bills' }))
+  t.strictSame(await rowsOf('Bills'), [[{ id: 1, owner: 'ann' }], undefined, undefined], 'its own name in another case')
+
+  dataOf(await admin.put(`/admin/roles/${role.id}`, { grants: [{ ...OWN, tables: ['bills'] }] }))
+  for (const { id, name } of dataOf(await admin.get('/admin/roles')))
+    if (name === 'reader') dataOf(await admin.put(`/admin/roles/${id}`, { grants: [] }))
+  dataOf(await admin.put(`/admin/tokens/${issued.id}`, { permissions: { tables: [], actions: [] } }))
+  dataOf(await admin.put(orders, { name: 'archive' }))
+  t.strictSame(await rowsOf('archive'), [[{ id: 1, owner: 'ann' }], undefined, undefined], 'a name that nothing has')
+})
+
+t.test('a name that another program has just given to a role or a token is refused, too', async (t) => {
+  const { admin, file, orders, newRole } = await start(t)
+  await newRole('other', [{ tables: ['cats'], actions: ['read'] }])
+  dataOf(await admin.post('/admin/tokens', { name: 'cats', permissions: { tables: ['dogs'], actions: ['read'] } }))
+  const external = openServed(t, file)
+  for (const [table, column, from] of [
+    ['_rowhouse_roles', 'grants', 'cats'],
+    ['_rowhouse_tokens', 'permissions', 'dogs']
+  ]) {
+    external.exec(`UPDATE ${table} SET ${column} = replace(${column}, '${from}', 'ARCHIVE')`)
+    const refused = await admin.put(orders, { name: 'archive' })
+    t.equal(refused.statusCode, 409, refused.body)
+    external.exec(`UPDATE ${table} SET ${column} = replace(${column}, 'ARCHIVE', '${from}')`)
+  }
+  while ((await admin.put(orders, { name: 'archive' })).statusCode !== 200)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+})
+
+t.test('a field gets no name that grants have', async (t) => {
+  const { admin, orders, newRole, keyOf } = await start(t)
+  await newRole('closed', [{ tables: ['orders'], actions: ['read'], fields: { read: ['id', 'code'] } }])
+  const key = await keyOf('closed')
+  expectError(t, await key.get('/data/orders'), 403, 'ACTION_NOT_ALLOWED')
+  const refused = await admin.put(`${orders}/fields/secret`, { name: 'code' })
+  expectError(t, refused, 409, 'RIGHTS_CONFLICT', '/name')
+  t.match(refused.json().error.details, [{ message: /The role 'closed' names 'code'/ }])
+  expectError(t, await key.get('/data/orders'), 403, 'ACTION_NOT_ALLOWED')
+  dataOf(await admin.put(`${orders}/fields/secret`, { name: 'other' }))
+  dataOf(await admin.put(`${orders}/fields/other`, { name: 'Other' }))
+})
+
+t.test('a new or an adopted table opens for those that name it, and its warnings say so', async (t) => {
+  const { admin, newRole, keyOf } = await start(t)
+  await newRole('early', [{ tables: ['made', 'old'], actions: ['read'] }])
+  const many = Array.from({ length: 25 }, (_, index) => `many ${index}`)
+  for (const name of many)
+    dataOf(await admin.post('/admin/tokens', { name, permissions: { tables: ['MADE'], actions: ['read'] } }))
+  const made = await createTable(admin, { name: 'made', fields: [{ name: 'a', jsonType: 'string' }] })
+  t.match(made.warnings, [/^The role 'early' names this table already/, /^The token 'many 0', with the id \d+, names/])
+  t.equal(made.warnings.length, 21)
+  t.equal(made.warnings.at(-1), 'So do 6 more roles and tokens.')
+  const key = await keyOf('early')
+  t.strictSame(dataOf(await key.get('/data/made')).rows, [])
+  const adopted = dataOf(await admin.post('/admin/tables/import', { names: ['*'] }))
+  t.match(adopted, [{ name: 'old', warnings: [/^The role 'early' names/] }])
+  t.strictSame(dataOf(await admin.get(`/admin/tables/${made.id}`)).warnings, [], 'only when it is new')
+  const free = await createTable(admin, { name: 'free', fields: [{ name: 'a', jsonType: 'string' }] })
+  t.strictSame(free.warnings, [])
+})
+
+t.test('of two stored grants for one table and action, neither opens it', async (t) => {
+  const { admin, file, lines, orders, newRole, keyOf } = await start(t)
+  const { id } = await newRole('customer', [OWN, { tables: ['*'], actions: ['read'] }])
+  await importTable(admin, 'old')
+  const key = await keyOf('customer')
+  t.strictSame(dataOf(await key.get('/data/orders')).rows, [{ id: 1, owner: 'ann' }])
+  const external = openServed(t, file)
+  const store = async (grants: unknown) => {
+    external.prepare('UPDATE _rowhouse_roles SET grants = ?').run(JSON.stringify(grants))
+    // The service notices the commit within a second.
+    const shown = JSON.stringify(dataOf(await admin.get(`/admin/roles/${id}`)))
+    while (JSON.stringify(dataOf(await admin.get(`/admin/roles/${id}`))) === shown)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    return dataOf(await admin.get(`/admin/roles/${id}`))
+  }
+  const pair = [OWN, { tables: ['Orders'], actions: ['read'] }, { tables: ['*'], actions: ['read'] }]
+  const shown = await store(pair)
+  t.strictSame(shown.grants, pair)
+  t.match(shown.warnings, ["Two grants name the action 'read' and the table 'orders'. Neither opens it."])
+  t.match(lines.join(''), /Stored grants of the role open nothing/)
+  expectError(t, await key.get('/data/orders'), 403, 'ACTION_NOT_ALLOWED')
+  t.equal((await key.get('/data/old')).statusCode, 200, 'the other grants open what they did')
+  expectError(t, await admin.put(orders, { name: 'bills' }), 409, 'RIGHTS_CONFLICT')
+
+  const everything = await store([
+    { tables: ['*'], actions: ['read'] },
+    { tables: ['*'], actions: ['read'] }
+  ])
+  t.match(everything.warnings, [/the table '\*'/])
+  expectError(t, await key.get('/data/old'), 403, 'ACTION_NOT_ALLOWED')
+
+  dataOf(await admin.put(`/admin/roles/${id}`, { grants: [OWN] }))
+  t.strictSame(dataOf(await key.get('/data/orders')).rows, [{ id: 1, owner: 'ann' }])
+  dataOf(await admin.put(orders, { name: 'bills' }))
+})
+
+t.test('stored grants of another form open nothing', async (t) => {
+  const { admin, file, newRole, keyOf } = await start(t)
+  await newRole('valid', [OWN])
+  const forms: readonly unknown[] = [
+    {},
+    ['orders'],
+    [{ ...OWN, fields: 'id' }],
+    [{ ...OWN, fields: { reads: ['id'] } }],
+    [{ ...OWN, rows: { any: 1 } }],
+    [{ ...OWN, actions: ['all'] }],
+    [{ ...OWN, tables: 'orders' }],
+    [{ ...OWN, more: 1 }],
+    [{ ...OWN, presets: [] }]
+  ]
+  const keys = []
+  for (const index of forms.keys()) {
+    await newRole(`role ${index}`, [OWN])
+    keys.push(await keyOf(`role ${index}`))
+  }
+  const external = openServed(t, file)
+  for (const [index, form] of [...forms.entries(), [0, undefined] as const])
+    external
+      .prepare('UPDATE _rowhouse_roles SET grants = ? WHERE name = ?')
+      .run(form === undefined ? '{' : JSON.stringify(form), `role ${index}`)
+  const shown = async () => dataOf(await admin.get('/admin/roles')).slice(1)
+  // The service notices the commits within a second.
+  while ((await shown()).some(({ grants }: { grants: object[] }) => grants.length > 0))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const role of await shown())
+    t.match(role, { grants: [], warnings: [/are not valid, so the role opens nothing/] })
+  for (const key of keys) expectError(t, await key.get('/data/orders'), 403, 'ACTION_NOT_ALLOWED')
+  t.strictSame(dataOf(await (await keyOf('valid')).get('/data/orders')).rows, [{ id: 1, owner: 'ann' }])
+})
