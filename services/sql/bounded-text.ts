@@ -12,7 +12,8 @@ export const MAX_BYTES_ON_LOOP = 1024 * 1024
 export interface Rows {
   /** Returns SQL that selects the expression for each row as `value`. A LIMIT keeps the order when rows are joined. */
   select(expression: string): string
-  readonly params: readonly SqlValue[]
+  /** Returns the parameters of `select`. `first`: those of the expression, which a query may have several times. */
+  params(first: readonly SqlValue[]): readonly SqlValue[]
 }
 
 /** Expressions for the text of a row, and for its width in bytes. */
@@ -35,7 +36,7 @@ export const boundedText = (rows: Rows, { text, width, params }: Texts, joining:
   const joined = `CASE WHEN count(value) < 2 OR sum(value) <= ? THEN (SELECT ${join} FROM (${rows.select(text)})) END AS text`
   return {
     sql: `SELECT ${[joined, ...aggregates].join(', ')} FROM (${rows.select(width)})`,
-    params: [BigInt(maxBytes), ...params, ...rows.params, ...params, ...rows.params]
+    params: [BigInt(maxBytes), ...rows.params(params), ...rows.params(params)]
   }
 }
 

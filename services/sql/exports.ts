@@ -59,7 +59,7 @@ export const exportByKey = (selection: Selection, lines: RecordLines, step: KeyS
   const select = (expression: string) => `SELECT ${expression} AS value, ${key} AS k FROM ${identifier(table.name)}
     WHERE ${key} ${descending ? '<=' : '>='} ? ORDER BY ${orderBy(selection)} LIMIT ${STABLE_PARAM}`
   const last = `CAST(${descending ? 'min(k)' : 'max(k)'} AS TEXT) AS last`
-  const params = [step.from, BigInt(step.rows)]
+  const params: Rows['params'] = (first) => [...first, step.from, BigInt(step.rows)]
   return stepOf({ select, params }, lines, step.maxBytes, last)
 }
 
@@ -106,7 +106,8 @@ export const exportCollected = (
   if (rule) match.push(rule.sql)
   const select = (expression: string) =>
     selectCollected(collected, `(SELECT ${expression} FROM ${identifier(table.name)} WHERE ${match.join(' AND ')})`)
-  return stepOf({ select, params: [...(rule?.params ?? []), ...collected.params] }, lines, maxBytes)
+  const params: Rows['params'] = (first) => [...first, ...(rule?.params ?? []), ...collected.params]
+  return stepOf({ select, params }, lines, maxBytes)
 }
 
 /** Selects the next collected lines of an SQL view. */
@@ -114,5 +115,5 @@ export const exportLines = (lines: RecordLines, { collected, maxBytes }: Collect
   const select = (expression: string) => selectCollected(collected, expression)
   const line = `${COLLECTED}.k0`
   const record = bindRecord({ text: line, width: `octet_length(${line})`, minCost: 0 }, [])
-  return stepOf({ select, params: collected.params }, { ...lines, record }, maxBytes)
+  return stepOf({ select, params: () => collected.params }, { ...lines, record }, maxBytes)
 }

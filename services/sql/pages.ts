@@ -131,7 +131,8 @@ export const pageBySeeking = (page: PageSelection, maxRowBytes: number, total: n
 interface PageRows {
   readonly keys: Statement | null
   select(columns: string): string
-  params(window: Window): readonly SqlValue[]
+  /** Returns the parameters of `select`. `first`: those of the columns. */
+  params(window: Window, first?: readonly SqlValue[]): readonly SqlValue[]
 }
 
 const pageRows = (page: PageSelection): PageRows => {
@@ -143,7 +144,7 @@ const pageRows = (page: PageSelection): PageRows => {
     return {
       keys: null,
       select: (columns) => selectRows(selection, ranges, columns),
-      params: (window) => paramsOfRows(ranges, [], window)
+      params: (window, first = []) => paramsOfRows(ranges, first, window)
     }
   }
   const key = columnRef(table.name, rowid)
@@ -154,7 +155,8 @@ const pageRows = (page: PageSelection): PageRows => {
       params: paramsOfRows(ranges, [], { limit: needsNext ? limit + 1 : limit, offset: start.offset })
     },
     select: (columns) => `SELECT ${columns} ${rows}`,
-    params: ({ limit, offset }) => [
+    params: ({ limit, offset }, first = []) => [
+      ...first,
       ...joinParams(selection.joins),
       ...paramsOfWindow({ limit, offset: offset - start.offset })
     ]
@@ -179,7 +181,7 @@ export const pageByReading = (
   const { keys, select, params } = pageRows(page)
   const values = {
     select: (value: string) => select(`${value} AS value`),
-    params: params({ limit, offset: start.offset })
+    params: (first: readonly SqlValue[]) => params({ limit, offset: start.offset }, first)
   }
   const text = boundedText(values, record, { join, maxBytes })
   const sql = needsNext ? withLast(text.sql, select(positionColumns(selection))) : text.sql
@@ -209,7 +211,10 @@ const pageOfMatches = (
     `SELECT * FROM (SELECT ${key} ${chosen} ${orderClause(selection)} LIMIT iif(${isChosen}, ?, 0) OFFSET ?)`
   const select = (expression: string) =>
     `SELECT ${expression} AS value ${from} WHERE ${key} IN ${PAGE_KEYS} ${orderClause(selection)} LIMIT -1`
-  const page = boundedText({ select, params: joinParams(joins) }, record, { join: LIST, maxBytes })
+  const page = boundedText({ select, params: (first) => [...first, ...joinParams(joins)] }, record, {
+    join: LIST,
+    maxBytes
+  })
   const count = countRows(selection)
   const params = selectedParams(selection)
   const rest = `${count.sql} AND ${key} > (SELECT last FROM ${COUNTED})`

@@ -349,6 +349,11 @@ const sendAfterAnn = async (app: App, ann: Headers, ben: Headers): Promise<reado
 
 const compare = (t: Test, found: readonly Answer[], expected: readonly Answer[]) => {
   t.ok(expected.filter(({ status }) => status === 200).length > 50, 'most requests succeed')
+  t.strictSame(
+    expected.filter(({ status }) => status >= 500).map(({ call }) => call),
+    [],
+    'no request is a fault'
+  )
   t.equal(found.length, expected.length)
   for (const [index, answer] of expected.entries()) t.strictSame(found[index], answer, answer.call)
 }
