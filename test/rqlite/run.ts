@@ -10,6 +10,7 @@ const TESTS = 'build/test'
 const ON_FILE_ONLY: Readonly<Record<string, string>> = {
   'routes/backups.test.js': 'The backups of a cluster are those of rqlite.',
   'routes/restore.test.js': 'rqlite restores a cluster.',
+  'routes/admin/stored-grants.test.js': 'Another program changes the file.',
   'fuzz/raw.test.js': 'It tests the HTTP server, which is the same on both engines.',
   'fuzz/schemathesis.test.js': 'fuzz/requests.test.js sends such requests, too.'
 }
