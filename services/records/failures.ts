@@ -34,6 +34,14 @@ export const preconditionFailed = (pk: string, etag: string | undefined) =>
     etag
   })
 
+/** For a caller that cannot read the record. The same for each tag: otherwise it could test guesses of the record. */
+export const notComparable = () =>
+  new DomainError(
+    'PRECONDITION_FAILED',
+    'Without the right to read the record, no tag in If-Match matches it. Nothing was changed.',
+    { hint: 'Send the change without If-Match, or with the right to read the record.' }
+  )
+
 /** For a tag that the record has before the batch: an earlier operation has changed the record. */
 export const tagChangedInBatch = () =>
   new DomainError(

@@ -20,7 +20,8 @@ const seesHidden = ({ kind }: Caller) => !NEVER_HIDDEN.includes(kind)
 
 /**
  * Creates the function that decides what a caller can read and change in a table.
- * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table.
+ * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table. The shared
+ * access is that of a caller with the right to read; another caller gets a copy.
  */
 export const createAccessOf = (dialect: Dialect, findOpenGrant: FindOpenGrant): AccessOf => {
   const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
@@ -38,6 +39,9 @@ export const createAccessOf = (dialect: Dialect, findOpenGrant: FindOpenGrant): 
     return access
   }
 
-  return (caller, table, actions) =>
-    caller.role ? roleAccess(caller.role, { caller, table, actions }) : sharedAccess(caller, table)
+  return (caller, table, actions) => {
+    if (caller.role) return roleAccess(caller.role, { caller, table, actions })
+    const access = sharedAccess(caller, table)
+    return caller.mayRead(table.name) ? access : { ...access, mayCompare: false }
+  }
 }

@@ -45,7 +45,7 @@ export interface Access {
   /** What each new record gets by the role of the caller. */
   readonly presets: readonly Assignment[]
   readonly presetColumns: ReadonlySet<Column>
-  /** Whether a change may be compared with the stored record. Otherwise it could reveal a record that a role does not show. */
+  /** Whether a change may be compared with the stored record. Otherwise it could reveal a record that the caller cannot read. */
   readonly mayCompare: boolean
   /** All visible columns. */
   readonly all: Projection

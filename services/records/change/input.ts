@@ -15,6 +15,7 @@ import { readIncrement } from './increments.ts'
 
 const READ_ONLY: Violation = { code: 'readonly', message: 'is read-only' }
 const UNCHANGED_HINT = 'Leave these fields out, or send their stored values.'
+const NOT_COMPARED_HINT = 'Leave these fields out. Only a caller that may read the record can send them.'
 
 const detail = (name: string, { code, message, subPath = '' }: Violation): ErrorDetail => ({
   path: pointer(name) + subPath,
@@ -158,7 +159,7 @@ export const readChanges = (access: Access, pk: string | null, body: RecordBody)
   if (unknown.length > 0)
     throw invalid(
       unknown.map(([{ name }]) => detail(name, READ_ONLY)),
-      UNCHANGED_HINT
+      access.mayCompare ? UNCHANGED_HINT : NOT_COMPARED_HINT
     )
   return { assignments, unchanged: unchanged.filter(isKnown) }
 }

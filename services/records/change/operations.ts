@@ -21,6 +21,7 @@ import {
   deletedByTrigger,
   ignoredByTrigger,
   notANumber,
+  notComparable,
   overflow,
   preconditionFailed,
   recordNotFound,
@@ -114,8 +115,8 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
   }
 
   /** @throws PRECONDITION_FAILED if the record may not be compared */
-  const assertComparable = ({ mayCompare }: Access, pk: string | null, ifMatch: IfMatch) => {
-    if (ifMatch && !mayCompare) throw preconditionFailed(String(pk), undefined)
+  const assertComparable = ({ mayCompare }: Access, ifMatch: IfMatch) => {
+    if (ifMatch && !mayCompare) throw notComparable()
   }
 
   /** Returns the error if the record does not have one of the tags. The tag of a record reveals what it contains. */
@@ -203,7 +204,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     assertTable(access.table)
     const { ifMatch } = options
     const key = readPk(access, pk)
-    assertComparable(access, key.text, ifMatch)
+    assertComparable(access, ifMatch)
     const { assignments, unchanged } = readChanges(access, key.text, body)
     const reason = () => (unchanged.length > 0 ? refuseChanged(unchanged) : ignored(access.table))
     const changes = { key: key.params, assignments, unchanged, now: clock(), ifMatch }
@@ -226,7 +227,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     assertTable(access.table)
     const { ifMatch } = options
     const key = readPk(access, pk)
-    assertComparable(access, key.text, ifMatch)
+    assertComparable(access, ifMatch)
     const explainChange = explainRowChange({ access }, { pk: key.text, ifMatch }, () => ignored(access.table))
     return {
       table: access.table,
@@ -253,7 +254,7 @@ export const createOperations = ({ db, clock, planner, read, hasTriggers, hasUpd
     const { ifMatch } = options
     const column = incrementableColumn(access, field)
     const key = readPk(access, pk)
-    assertComparable(access, key.text, ifMatch)
+    assertComparable(access, ifMatch)
     const added = { count: readCount(access, column, count), column }
     const reason = async (caller: Caller) => {
       const { read: readStatement, checkIncrement } = access.statements

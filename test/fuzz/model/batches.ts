@@ -164,11 +164,11 @@ const createPreparation = (model: Model, { viewer, open, mayRead }: Access) => {
     },
     update: (table, operation) => {
       const pk = readKey(table, operation.pk)
-      return prepareUpdate(model, table, viewer, { pk, body: readValues(operation) })
+      return prepareUpdate(model, table, viewer, { pk, body: readValues(operation), mayRead: mayRead(table) })
     },
-    delete: (table, { pk }) => prepareDelete(model, table, viewer, { pk: readKey(table, pk) }),
+    delete: (table, { pk }) => prepareDelete(model, table, viewer, { pk: readKey(table, pk), mayRead: mayRead(table) }),
     incr: (table, { pk, field = '', count = 1 }) =>
-      prepareIncrement(model, table, viewer, { pk: readKey(table, pk), field, count })
+      prepareIncrement(model, table, viewer, { pk: readKey(table, pk), field, count, mayRead: mayRead(table) })
   }
 
   return (operation: Operation, position: number): Change => {

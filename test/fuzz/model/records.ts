@@ -253,25 +253,32 @@ export const readRecord = (model: Model, table: Registered, viewer: Viewer, pk: 
 
 interface RecordChange {
   readonly pk: Key
-  /** The condition `If-Match`. */
-  readonly hasTag?: (row: Row) => boolean
+  /** The condition `If-Match`. undefined: none, or `*`. */
+  readonly hasTag?: ((row: Row) => boolean) | undefined
   readonly returnsRecord?: boolean
+  /** Whether the caller has the right to read. Otherwise it cannot compare the change with the record. */
+  readonly mayRead: boolean
+}
+
+const checkComparable = ({ hasTag, mayRead }: Pick<RecordChange, 'hasTag' | 'mayRead'>) => {
+  if (hasTag && !mayRead) refuse(412, 'PRECONDITION_FAILED')
 }
 
 export const prepareUpdate = (
   model: Model,
   table: Registered,
   viewer: Viewer,
-  { pk, hasTag, body, returnsRecord = false }: RecordChange & { readonly body: Body }
+  { pk, hasTag, body, returnsRecord = false, mayRead }: RecordChange & { readonly body: Body }
 ): Change => {
   const stored = storedForWrite(model, table)
   checkKeyFormat(table, pk)
+  checkComparable({ hasTag, mayRead })
   const sent = readBody(table, viewer, body)
   refuseOtherKey(table, pk, sent)
   const changes = sent.filter(([field]) => !field.isPrimary && isWritable(table, field))
   if (changes.length === 0) invalid()
   const fixed = sent.filter(([field]) => !field.isPrimary && !isWritable(table, field))
-  if (fixed.some(([, value]) => value instanceof Result)) invalid()
+  if (fixed.some(([, value]) => value instanceof Result || !mayRead)) invalid()
   const fits = (row: Row) => fixed.every(([{ name }, value]) => compare(row.get(name) ?? null, value as Stored) === 0)
   const explain = () => fixed.length > 0 && invalid()
   return (run) => {
@@ -287,10 +294,11 @@ export const prepareDelete = (
   model: Model,
   table: Registered,
   viewer: Viewer,
-  { pk, hasTag, returnsRecord = false }: RecordChange
+  { pk, hasTag, returnsRecord = false, mayRead }: RecordChange
 ): Change => {
   const stored = storedForWrite(model, table)
   checkKeyFormat(table, pk)
+  checkComparable({ hasTag, mayRead })
   return (run) => {
     const row = findTarget({ table, stored, pk, hasTag, fits: () => true, explain: () => {} }, run)
     stored.rows = stored.rows.filter((other) => other !== row)
@@ -322,7 +330,7 @@ export const prepareIncrement = (
   model: Model,
   table: Registered,
   viewer: Viewer,
-  { pk: sentKey, field: name, count = 1, hasTag, returnsRecord = false }: Increment
+  { pk: sentKey, field: name, count = 1, hasTag, returnsRecord = false, mayRead }: Increment
 ): Change => {
   const stored = storedForWrite(model, table)
   const pk = typeof sentKey === 'number' ? String(sentKey) : sentKey
@@ -330,6 +338,7 @@ export const prepareIncrement = (
   if (!isNumeric(field) || field.isPrimary || !isWritable(table, field)) refuse(400, 'NOT_INCREMENTABLE')
   const checked = toStored(field.jsonType, count) ?? invalid()
   checkKeyFormat(table, pk)
+  checkComparable({ hasTag, mayRead })
   const sumIn = (row: Row) => add(row.get(name) ?? null, checked)
   const fits = (row: Row) => sumIn(row) !== undefined
   const explain = (row: Row) => fits(row) || overflow()

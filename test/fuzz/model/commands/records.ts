@@ -16,7 +16,7 @@ import { keyOf, type Row } from '../stored-tables.ts'
 import { toJson, toStored } from '../values.ts'
 import { rarely, selector, sometimes, value } from './arbitraries.ts'
 import { nameOf } from './tables.ts'
-import { findTarget, RETURN, sendAs, type TargetTable, target } from './targets.ts'
+import { findTarget, maySee, RETURN, sendAs, type TargetTable, target } from './targets.ts'
 
 export const entry = fc.record({ at: selector, value, isUnchecked: rarely })
 export type Entry = typeof entry extends fc.Arbitrary<infer T> ? T : never
@@ -136,8 +136,12 @@ const update = command(
     const payload = targetTable
       ? { ...echoOf(targetTable, row, echo), ...toBody(targetTable, entries, ({ isPrimary }) => !isPrimary) }
       : {}
-    return sendAs(harness, target, { need: 'update', method: 'PUT', pk, payload, returnsRecord }, (table, viewer) =>
-      updateRecord(harness.model, table, viewer, { pk, body: payload, returnsRecord })
+    return sendAs(
+      harness,
+      target,
+      { need: 'update', method: 'PUT', pk, payload, returnsRecord },
+      (table, viewer, _, sent) =>
+        updateRecord(harness.model, table, viewer, { pk, body: payload, returnsRecord, mayRead: maySee(sent, table) })
     )
   }
 )
@@ -147,8 +151,8 @@ const remove = command(
   fc.record({ ...target, row: selector, returnsRecord: fc.boolean() }),
   (harness, { row, returnsRecord, ...target }) => {
     const pk = keyAt(findTarget(harness.model, target), row)
-    return sendAs(harness, target, { need: 'delete', method: 'DELETE', pk, returnsRecord }, (table, viewer) =>
-      deleteRecord(harness.model, table, viewer, { pk, returnsRecord })
+    return sendAs(harness, target, { need: 'delete', method: 'DELETE', pk, returnsRecord }, (table, viewer, _, sent) =>
+      deleteRecord(harness.model, table, viewer, { pk, returnsRecord, mayRead: maySee(sent, table) })
     )
   }
 )
@@ -181,7 +185,8 @@ const incr = command(
     return asToken([target.by, 'update', name], { method: 'POST', url, payload }, (token) => {
       assertMay(token, 'update', name)
       if (returnsRecord) assertMay(token, 'read', name)
-      return increment(model, allow(model, token, 'update', name), 'token', { ...payload, returnsRecord })
+      const table = allow(model, token, 'update', name)
+      return increment(model, table, 'token', { ...payload, returnsRecord, mayRead: maySee({ token }, table) })
     })
   }
 )

@@ -11,7 +11,7 @@ import { selector } from './arbitraries.ts'
 import { withAnyValue } from './batches.ts'
 import { entry, keyAt, toBody } from './records.ts'
 import { nameOf } from './tables.ts'
-import { findTarget, RETURN, type Sent, sendAs, type Target, target } from './targets.ts'
+import { findTarget, maySee, RETURN, type Sent, sendAs, type Target, target } from './targets.ts'
 
 const UNKNOWN = '"unknown"'
 
@@ -60,8 +60,10 @@ const prepare = async (harness: Harness, { row, kind, stale, ...target }: Condit
 
 type Prepared = Awaited<ReturnType<typeof prepare>>
 
-const conditionOf = (model: Model, subject: Subject, { header }: Prepared, { response, token }: Sent) =>
-  hasTag(model, subject, header, response, token)
+const conditionOf = (model: Model, subject: Subject, { header }: Prepared, sent: Sent) => {
+  const mayRead = maySee(sent, subject.table)
+  return { hasTag: hasTag(model, subject, header, sent.response, mayRead), mayRead }
+}
 
 const read = command(4, fc.record({ ...target, ...condition }), async (harness, input) => {
   const { pk, header } = await prepare(harness, input)
@@ -110,8 +112,8 @@ const update = command(
     const conditional = ifMatch(prepared, isMalformed)
     const request = { need: 'update', method: 'PUT', pk, payload, returnsRecord, ...conditional } as const
     const rule: Rule = counted('update', (table, viewer, _, sent) => {
-      const matches = conditionOf(model, { table, viewer, pk }, prepared, sent)
-      return updateRecord(model, table, viewer, { pk, body: payload, returnsRecord, hasTag: matches })
+      const condition = conditionOf(model, { table, viewer, pk }, prepared, sent)
+      return updateRecord(model, table, viewer, { pk, body: payload, returnsRecord, ...condition })
     })
     await sendTwice(harness, input, request, pk, rule)
   }
@@ -126,8 +128,8 @@ const remove = command(
     const { pk } = prepared
     const request = { need: 'delete', method: 'DELETE', pk, returnsRecord, ...ifMatch(prepared, isMalformed) } as const
     const rule: Rule = counted('delete', (table, viewer, _, sent) => {
-      const matches = conditionOf(model, { table, viewer, pk }, prepared, sent)
-      return deleteRecord(model, table, viewer, { pk, returnsRecord, hasTag: matches })
+      const condition = conditionOf(model, { table, viewer, pk }, prepared, sent)
+      return deleteRecord(model, table, viewer, { pk, returnsRecord, ...condition })
     })
     await sendTwice(harness, input, request, pk, rule)
   }
@@ -163,8 +165,8 @@ const incr = command(
       ...conditional
     } as const
     const rule: Rule = counted('increment', (table, viewer, _, sent) => {
-      const matches = conditionOf(model, { table, viewer, pk }, prepared, sent)
-      return increment(model, table, viewer, { ...payload, returnsRecord, hasTag: matches })
+      const condition = conditionOf(model, { table, viewer, pk }, prepared, sent)
+      return increment(model, table, viewer, { ...payload, returnsRecord, ...condition })
     })
     await sendTwice(harness, input, request, pk, rule)
   }

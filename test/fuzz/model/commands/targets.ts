@@ -7,6 +7,7 @@ import {
   findStored,
   invalid,
   type Model,
+  mayDo,
   type Need,
   type Registered,
   type Token,
@@ -48,6 +49,10 @@ export interface Sent {
   readonly token: Token | undefined
   readonly response: TestResponse
 }
+
+/** Whether the caller may read the records of the table. */
+export const maySee = ({ token }: Pick<Sent, 'token'>, { name }: Registered) =>
+  token === undefined || mayDo(token, 'read', name)
 
 type RecordRule = (table: Registered, viewer: Viewer, returned: Returned, sent: Sent) => unknown
 
