@@ -807,7 +807,9 @@ t.test('an operation can require the entity tag of its record', async (t) => {
     'PRECONDITION_FAILED',
     '/operations/0'
   )
-  await refuse(t, [{ ...update, ifMatch: 'other' }], 400, 'VALIDATION_FAILED', '/operations/0/ifMatch')
+  for (const malformed of ['other', '"x",'.repeat(9)])
+    await refuse(t, [{ ...update, ifMatch: malformed }], 400, 'VALIDATION_FAILED', '/operations/0/ifMatch')
+  await refuse(t, [{ ...update, ifMatch: '"x",'.repeat(8) }], 412, 'PRECONDITION_FAILED', '/operations/0')
   t.equal((await batch({ ...incr, ifMatch: '"other"' })).headers.etag, ifMatch, 'the present tag')
   t.strictSame(await results(update, { ...incr, ifMatch: '*' }), [{ success: true }, { success: true }])
   t.strictSame(await results({ op: 'delete', table: 'stock', pk: 'tagged', ifMatch: `"other", ${await tagOf()}` }), [

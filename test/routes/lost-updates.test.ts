@@ -146,9 +146,24 @@ for (const { kind, caller, urlOf } of areas) {
     for (const header of ['', tag.slice(1, -1), `${tag} ${tag}`, `*, ${tag}`, `${tag}, *`, `w/${tag}`, '"', '"a b"']) {
       const response = await ifMatch(caller, header).put(url, { lives: 99 })
       expectError(t, response, 400, 'VALIDATION_FAILED', '/if-match')
-      t.match(response.json().error.message, /^'if-match' must be \* or a list of tags/)
+      t.match(response.json().error.message, /^'if-match' must be \* or a list of up to 8 tags/)
     }
     t.equal(await readTag(caller, url), tag)
+  })
+
+  t.test(`the ${kind} can send up to 8 tags`, async (t) => {
+    const tag = await readTag(caller, url)
+    const others = (count: number) => Array.from({ length: count }, (_, index) => `"other-${index}"`)
+    for (const header of [[...others(8), tag].join(), others(9).join(', '), `, ${others(8).join(' ,, ')}, W/"weak"`]) {
+      const response = await ifMatch(caller, header).put(url, { lives: 98 })
+      expectError(t, response, 400, 'VALIDATION_FAILED', '/if-match')
+      t.match(response.json().error.message, 'up to 8 tags')
+      const deleted = await ifMatch(caller, header).delete(url)
+      expectError(t, deleted, 400, 'VALIDATION_FAILED', '/if-match')
+    }
+    t.equal(await readTag(caller, url), tag)
+    expectMismatch(t, await ifMatch(caller, others(8).join()).put(url, { lives: 98 }), tag)
+    expectDone(t, await ifMatch(caller, `, ${[...others(7), tag].join(' ,, ')} ,`).put(url, { lives: 98 }))
   })
 }
 
@@ -184,6 +199,9 @@ t.test('several headers are one list', async (t) => {
   }
   t.equal(await put('"other"', '"another"'), 412)
   t.equal(await put('"other"', tag), 200)
+  const others = Array.from({ length: 8 }, (_, index) => `"${index}"`)
+  t.equal(await put(...others), 412)
+  t.equal(await put(...others, await readTag(token, url)), 400)
 })
 
 t.test('the tag of a token does not depend on hidden fields', async (t) => {
@@ -207,7 +225,9 @@ t.test('an increment needs the tag, too', async (t) => {
   expectMismatch(t, await ifMatch(token, tag).post('/data/cats/incr?return=record', body), await readTag(token, url))
   t.equal(dataOf(await token.get(url)).lives, lives)
   expectDone(t, await ifMatch(token, '*').post('/data/cats/incr', body))
-  expectError(t, await ifMatch(token, 'x').post('/data/cats/incr', body), 400, 'VALIDATION_FAILED', '/if-match')
+  for (const header of ['x', '"x",'.repeat(9)])
+    expectError(t, await ifMatch(token, header).post('/data/cats/incr', body), 400, 'VALIDATION_FAILED', '/if-match')
+  t.equal((await ifMatch(token, '"x",'.repeat(8)).post('/data/cats/incr', body)).statusCode, 412)
   expectError(t, await ifMatch(token, tag).post('/data/cats/incr', { ...body, pk: '99' }), 404, 'RECORD_NOT_FOUND')
 })
 
