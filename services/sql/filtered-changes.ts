@@ -35,7 +35,10 @@ const identityOf = (table: RegisteredTable) => {
   return (rowid === null ? table.structure.key : [rowid]).map((name) => columnRef(table.name, name))
 }
 
-/** Returns the statements before and after an update that check whether each changed record is still one of `rows`. */
+/**
+ * Returns the statements before and after an update that check that each changed record is still one of `rows`. One that a
+ * trigger has deleted, or moved to another key, is not found again: the check fails.
+ */
 const rowChecksOf = ({ table, condition }: RecordsToChange, rows: Condition) => {
   const name = identifier(table.name)
   const identity = identityOf(table)
@@ -43,7 +46,8 @@ const rowChecksOf = ({ table, condition }: RecordsToChange, rows: Condition) => 
   const json = `json_array(${identity.map(partToJson).join(', ')})`
   const isSame = identity.map((part, index) => `${part} = ${partOfJson('changed.value', index)}`).join(' AND ')
   const check: Statement<Param> = {
-    sql: `SELECT 1 FROM temp.json_each(?) AS changed CROSS JOIN ${name} ON ${isSame} WHERE (${rows.sql}) IS NOT TRUE LIMIT 1`,
+    sql: `SELECT 1 FROM temp.json_each(?) AS changed LEFT JOIN ${name} ON ${isSame}
+      WHERE ${identity[0]} IS NULL OR (${rows.sql}) IS NOT TRUE LIMIT 1`,
     params: [keys, ...rows.params],
     expect: 0,
     isRowCheck: true

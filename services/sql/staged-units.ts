@@ -108,11 +108,16 @@ const updateStep = (storePlan: SourcedPlan, on: UniqueKey, clause: string) => {
 
 type InsertClauses = ReturnType<typeof insertClauses>
 
-const insertStep = ({ table, source, inserted, on }: SourcedPlan, { before, after }: InsertClauses) => {
+/** `condition`: no record is inserted if it is false. */
+const insertStep = (
+  { table, source, inserted, on }: SourcedPlan,
+  { before, after }: InsertClauses,
+  condition: string
+) => {
   const isNew = on ? `NOT ${storedWith(table, sameKey(table, on))}` : 'TRUE'
   return `INSERT${before} INTO main.${identifier(table)} (${inserted.map(identifier).join(', ')})
     SELECT ${inserted.map(staged).join(', ')} FROM ${source}
-    WHERE ${isNew} ORDER BY ${staged(POSITION_COLUMN)}${after}`
+    WHERE ${isNew} AND ${condition} ORDER BY ${staged(POSITION_COLUMN)}${after}`
 }
 
 /** Selects a row if a staged record has no stored one that matches. */
@@ -171,6 +176,24 @@ const rowChecksOf = (
   return { before: [], after: [{ sql, params: [...params, ...rows.params], expect: 0, isRowCheck: true }] }
 }
 
+/** A condition of the INSERT, with the statements that run before the UPDATE. */
+interface InsertCondition {
+  readonly before: Unit<Param>
+  readonly sql: string
+  readonly params: readonly Param[]
+}
+
+const NO_CONDITION: InsertCondition = { before: [], sql: 'TRUE', params: [] }
+
+/**
+ * Returns the condition that the UPDATE has left as many stored keys as there were. Otherwise the INSERT would create a record
+ * again that a trigger has moved to another key. `count`: an expression for their number.
+ */
+const keepsKeys = ({ sql, params }: StagedUnit['storedKeys']): InsertCondition => {
+  const count = new UnitValue()
+  return { before: [storeValue(count, sql, params)], sql: `${sql} = ?`, params: [...params, count] }
+}
+
 /** Returns the columns that a unit reads of each staged record. */
 const columnsOf = ({ structure, inserted, on, rows }: StorePlan): readonly StagedColumn[] => [
   ...[...new Set([...inserted, ...(on ? namesOfKey(on) : []), ...(rows ? structure.key : [])])].map(stagedColumn),
@@ -181,8 +204,9 @@ const columnsOf = ({ structure, inserted, on, rows }: StorePlan): readonly Stage
  * Returns the units that store staged records. A unit has, in an upsert, a check of the unique keys that OR ABORT does not
  * protect and an UPDATE of the stored records with the same key; then an INSERT of the others, and `progress`. Not one INSERT
  * with ON CONFLICT, which would not report how many records were created. The unit fails if it changes and inserts fewer
- * records than the range has, because a trigger skips one. A rule of the caller adds two checks: first, that no key is that of a record outside,
- * and last, that each stored record is one that the caller can read and change.
+ * records than the range has, because a trigger skips one. A rule of the caller adds checks. First: no key is that of a
+ * record outside. Before the INSERT: the UPDATE has moved no key. Last: each stored record is one that the caller can read and
+ * change.
  */
 export const storeStaged = (plan: StorePlan, readRange: ReadRange): StagedUnits => {
   const { table, updated, on, setsUpdatedAt } = plan
@@ -199,18 +223,25 @@ export const storeStaged = (plan: StorePlan, readRange: ReadRange): StagedUnits 
     const checksAfter = on !== null && !changes
     const expected = { expect: changes ? { both: rows } : rows }
     const rowChecks = rowChecksOf(sourced, { params, count: rows })
+    const count = on && `(SELECT count(*) FROM ${sourced.source} WHERE ${storedWith(table, sameKey(table, on))})`
+    const storedKeys = count === null ? { sql: '0', params: [] } : { sql: count, params }
+    const condition = changes && plan.rows ? keepsKeys(storedKeys) : NO_CONDITION
     const unit: Unit<Param> = [
       ...(checked.length > 0 ? [{ sql: checkStep(sourced, checked), params, expect: 0 }] : []),
       ...(checksAfter && plan.rows ? [{ sql: selectOutside(sourced, on, plan.rows), params: changed, expect: 0 }] : []),
       ...rowChecks.before,
+      ...condition.before,
       ...(changes ? [{ sql: updateStep(sourced, on, update), params: [...stamp, ...changed] }] : []),
-      { sql: insertStep(sourced, insert), params, ...(!checksAfter && expected) },
+      {
+        sql: insertStep(sourced, insert, condition.sql),
+        params: [...params, ...condition.params],
+        ...(!checksAfter && expected)
+      },
       progress,
       ...(checksAfter ? [{ sql: selectMissing(sourced, sameKey(table, on)), params, expect: 0 }] : []),
       ...rowChecks.after
     ]
-    const count = on && `(SELECT count(*) FROM ${sourced.source} WHERE ${storedWith(table, sameKey(table, on))})`
-    return { unit, storedKeys: count === null ? { sql: '0', params: [] } : { sql: count, params } }
+    return { unit, storedKeys }
   }
   return { unitOf }
 }
