@@ -16,6 +16,14 @@ export type AccessOf = (caller: Caller, table: RegisteredTable, actions: readonl
 /** The kinds of callers that do not see hidden columns. */
 const NEVER_HIDDEN: readonly Caller['kind'][] = ['token', 'anonymous']
 
+/** Only other actions compare a change with the stored record. */
+const NEVER_COMPARED: readonly TableAction[] = ['read', 'create']
+
+const mayCompareWith = (caller: Caller, { name }: RegisteredTable, actions: readonly TableAction[]) => {
+  const isNeverCompared = actions.length > 0 && actions.every((action) => NEVER_COMPARED.includes(action))
+  return isNeverCompared || caller.mayRead(name)
+}
+
 const seesHidden = ({ kind }: Caller) => !NEVER_HIDDEN.includes(kind)
 
 /**
@@ -42,6 +50,6 @@ export const createAccessOf = (dialect: Dialect, findOpenGrant: FindOpenGrant): 
   return (caller, table, actions) => {
     if (caller.role) return roleAccess(caller.role, { caller, table, actions })
     const access = sharedAccess(caller, table)
-    return caller.mayRead(table.name) ? access : { ...access, mayCompare: false }
+    return mayCompareWith(caller, table, actions) ? access : { ...access, mayCompare: false }
   }
 }
