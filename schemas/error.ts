@@ -177,7 +177,10 @@ export const errorCatalogue = {
     meaning:
       'The nodes of the cluster would store different values, because of a default, a trigger or the key of the table. It can only be read.'
   },
-  FIELD_EXISTS: { kind: 'conflict', meaning: 'The table already has a field with this name.' },
+  FIELD_EXISTS: {
+    kind: 'conflict',
+    meaning: 'The table already has a field with this name. For a token: the name is taken or reserved.'
+  },
   NOT_ON_CLUSTER: {
     kind: 'conflict',
     meaning: 'The service serves a cluster, for which another program does this. Nothing was changed.'

@@ -83,6 +83,10 @@ export const notReplicable = (name: string, { subject, cause, remedy }: Unreplic
 export const fieldExists = (name: string) =>
   new DomainError('FIELD_EXISTS', `The table already has a field named '${name}'.`)
 
+/** For a token: the same for a field that it can see, for one that it cannot see, and for a reserved name. */
+export const fieldNameTaken = (name: string) =>
+  new DomainError('FIELD_EXISTS', `The name '${name}' is taken or reserved.`, { hint: 'Choose another name.' })
+
 /** For a unique field that is added with a default, to a table with several rows. */
 export const sameDefault = (name: string) => {
   const message = `'${name}' cannot be unique: the existing records would all have its default.`

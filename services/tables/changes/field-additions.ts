@@ -9,14 +9,14 @@ import { addColumnSql, compileForeignKeys } from '../../sql/ddl.ts'
 import { createIndex } from '../../sql/indexes.ts'
 import { assertTable } from '../assert-table.ts'
 import { tableEntry } from '../audited-table.ts'
-import { fieldExists, sameDefault, tableOutdated } from '../failures.ts'
+import { fieldExists, fieldNameTaken, sameDefault, tableOutdated } from '../failures.ts'
 import { extendedChoices } from '../registry/choices.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { withColumn } from '../registry/structure.ts'
 import { updateChoices } from '../registry/table-statements.ts'
 import type { SearchIndexes } from '../search/indexes.ts'
 import { openToTokens } from '../token-access.ts'
-import { checkDefaults } from './field-rules.ts'
+import { checkDefaults, checkFieldName, isReservedFieldName } from './field-rules.ts'
 import { freeIndexName } from './index-names.ts'
 import { declareField } from './new-table.ts'
 import { NOTHING_REFERABLE, referenceFinder } from './references.ts'
@@ -39,8 +39,10 @@ const MAX_FIELDS = 1000
 export const createFieldAdditions = (options: FieldAdditionsOptions) => {
   const { db, registry, clock, writes, searchIndexes, tryChange } = options
 
-  const checkRoomFor = (name: string, { columns }: Structure) => {
+  const checkRoomFor = (caller: Caller, name: string, { columns }: Structure) => {
     if (columns.some((column) => foldName(column.name) === foldName(name))) throw fieldExists(name)
+    if (caller.kind === 'token' && isReservedFieldName(name)) throw fieldNameTaken(name)
+    checkFieldName(name, '/field')
     if (columns.length < MAX_FIELDS) return
     throw invalid([{ path: '/field', code: 'range', message: `A table has at most ${MAX_FIELDS} fields.` }])
   }
@@ -63,7 +65,7 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
     const changeOf = async (table: RegisteredTable): Promise<StructureChange> => {
       if (caller.kind === 'token') openToTokens(table, table.name, { isWrite: true, reachable: () => [] })
       const { name, choices, structure } = table
-      checkRoomFor(column.name, structure)
+      checkRoomFor(caller, column.name, structure)
       assertTable(table)
       if (table.isOutdated) throw tableOutdated(name)
       checkDefaults(structure.columns, [column], () => '/field')
@@ -84,6 +86,8 @@ export const createFieldAdditions = (options: FieldAdditionsOptions) => {
       const triedChangeOf = async (table: RegisteredTable) => tryChange(caller, await changeOf(table))
       return await writes.change(caller, id, triedChangeOf, (known) => (known ? withColumn(known, column) : null))
     } catch (error) {
+      // The table may have the field without showing it, or without having registered it.
+      if (caller.kind === 'token' && hasCode(error, 'FIELD_EXISTS')) throw fieldNameTaken(column.name)
       throw hasCode(error, 'UNIQUE_VIOLATION') ? sameDefault(column.name) : error
     }
   }

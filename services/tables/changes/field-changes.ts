@@ -85,7 +85,7 @@ const checkChange = (table: RegisteredTable, change: FieldChange) => {
   }
   if (isRedefined && column.isGenerated) throw structureInUse(`'${column.name}' is a generated column.`)
   if (name === undefined) return
-  checkFieldName(name)
+  checkFieldName(name, '')
   const others = table.structure.columns.filter((other) => other !== column)
   if (others.some((other) => foldName(other.name) === foldName(name))) throw fieldExists(name)
 }

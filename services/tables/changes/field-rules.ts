@@ -56,12 +56,7 @@ export const toColumn = (field: NewField, isComposite = false): Column => {
 /** A rule for a declared field. `property` and `code` are those of the error detail. */
 type Rule = readonly [isViolated: boolean, property: string, code: string, message: string]
 
-const reservedFieldName = (name: string): Rule => [
-  /^sqlite_/i.test(name),
-  'name',
-  'format',
-  `'${name}' must not begin with sqlite_, which SQLite reserves.`
-]
+export const isReservedFieldName = (name: string) => /^sqlite_/i.test(name)
 
 const rulesOf = (field: NewField, isComposite: boolean): readonly Rule[] => {
   const { name, jsonType, sqliteType, isPrimary = false, isAutoIncrement = false, isHidden = false } = field
@@ -73,7 +68,6 @@ const rulesOf = (field: NewField, isComposite: boolean): readonly Rule[] => {
       'type',
       `The sqliteType of '${name}' must be ${types.join(' or ')}, because its jsonType is ${jsonType}.`
     ],
-    reservedFieldName(name),
     [
       isPrimary && !KEY_TYPES.includes(jsonType),
       'isPrimary',
@@ -107,10 +101,11 @@ const violationsIn = (rules: readonly Rule[], path: string): ErrorDetail[] =>
     .filter(([isViolated]) => isViolated)
     .map(([, property, code, message]) => ({ path: `${path}/${property}`, code, message }))
 
-/** Checks the new name of a field. @throws VALIDATION_FAILED */
-export const checkFieldName = (name: string) => {
-  const details = violationsIn([reservedFieldName(name)], '')
-  if (details.length > 0) throw invalid(details)
+/** Checks the new name of a field. `path`: where the field is in the request. @throws VALIDATION_FAILED */
+export const checkFieldName = (name: string, path: string) => {
+  if (!isReservedFieldName(name)) return
+  const message = `'${name}' must not begin with sqlite_, which SQLite reserves.`
+  throw invalid([{ path: `${path}/name`, code: 'format', message }])
 }
 
 const violations = (field: NewField, path: string, isComposite: boolean): ErrorDetail[] => [
@@ -161,7 +156,7 @@ export const defaultViolations = (column: Column, path: string): ErrorDetail[] =
   ]
 }
 
-/** Checks one field. `path`: where it is in the request. @throws VALIDATION_FAILED */
+/** Checks one field without its name. `path`: where it is in the request. @throws VALIDATION_FAILED */
 export const checkField = (field: NewField, path: string, isComposite = false) => {
   const details = [...violations(field, path, isComposite), ...defaultViolations(toColumn(field, isComposite), path)]
   if (details.length > 0) throw invalid(details)

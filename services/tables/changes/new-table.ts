@@ -5,7 +5,7 @@ import { type Column, type Structure, TIMESTAMPS } from '../../model/table.ts'
 import type { ColumnDeclaration } from '../../sql/ddl.ts'
 import { withIndexFacts } from '../../sql/indexes.ts'
 import { visibleRowidName } from '../../sql/introspection.ts'
-import { checkDefaults, checkField, storedDefault, toColumn } from './field-rules.ts'
+import { checkDefaults, checkField, checkFieldName, storedDefault, toColumn } from './field-rules.ts'
 import type { DeclaredIndex } from './index-names.ts'
 
 const timestampField = (name: string): NewField => ({ name, jsonType: 'integer', isReadonly: true })
@@ -71,7 +71,10 @@ export const declareStructure = ({ fields, autoTimestamps = false }: NewTable): 
   // An added key is the first field, and is not part of the request.
   const added = declared.length - sent.length
   const pathOf = (index: number) => `/fields/${index - added}`
-  for (const [index, field] of declared.entries()) checkField(field, pathOf(index), isComposite)
+  for (const [index, field] of declared.entries()) {
+    checkFieldName(field.name, pathOf(index))
+    checkField(field, pathOf(index), isComposite)
+  }
   const indexes = declaredIndexes(declared, key)
   const columns = withIndexFacts(
     declared.map((field) => toColumn(field, isComposite)),
@@ -111,7 +114,7 @@ const checkAddedReference = ({ name, references, defaultValue = null }: NewField
   throw invalid([{ path: '/field/defaultValue', code: 'conflict', message }])
 }
 
-/** Returns a column for a table that may have rows. Whether its name is free is not checked. @throws VALIDATION_FAILED */
+/** Returns a column for a table that may have rows. Its name is not checked. @throws VALIDATION_FAILED */
 export const declareField = (field: NewField): NewColumn => {
   if (field.isPrimary || field.isAutoIncrement) {
     const path = field.isPrimary ? '/field/isPrimary' : '/field/isAutoIncrement'

@@ -78,8 +78,10 @@ const checkField = ({ jsonType, defaultValue, isPrimary, isAutoIncrement, isHidd
   if (defaultValue !== null && toStored(jsonType, defaultValue) === undefined) invalid()
 }
 
+const isReserved = (name: string) => /^sqlite_/i.test(name)
+
 const checkNames = (names: readonly string[]) => {
-  if (names.some((name) => /^_|^sqlite_/i.test(name))) invalid()
+  if (names.some(isReserved)) invalid()
   if (new Set(names.map(fold)).size < names.length) invalid()
 }
 
@@ -336,10 +338,10 @@ export const unregisterTable = (model: Model, id: number, confirm: boolean) => {
 
 export const addField = (model: Model, table: Registered, sent: NewField, viewer: Viewer): Table => {
   const field = toField(sent)
-  checkNames([field.name])
   if (field.isPrimary || field.isAutoIncrement) invalid()
   checkField(field)
   if (!field.nullable && field.defaultValue === null) invalid()
+  if (isReserved(sent.name)) return viewer === 'token' ? refuse(409, 'FIELD_EXISTS') : invalid()
   if (table.fields.some(({ name }) => fold(name) === fold(sent.name))) refuse(409, 'FIELD_EXISTS')
   if (table.kind === 'view') refuse(403, 'TABLE_READ_ONLY')
   const stored = findStored(model, table.name) ?? refuse(409, 'STRUCTURE_CHANGED')
