@@ -103,7 +103,11 @@ export const createRoleService = ({ db, clock, onProblems }: RoleServiceOptions)
   /** Returns all that decides what a token with this role opens. */
   const rightsOf = ({ id, claims }: KeyRole) => [id, claims, byId.get(id)?.grants]
 
+  /** Ignores case: for a name that an administrator sends. */
   const findByName = (name: string) => [...byId.values()].find((role) => foldName(role.name) === foldName(name))
+
+  /** An identity provider may have two roles whose names differ only in their case. */
+  const findByExactName = (name: string) => [...byId.values()].find((role) => role.name === name)
 
   /** @throws ROLE_NOT_FOUND */
   const read = (id: number): LiveRole => {
@@ -181,7 +185,7 @@ export const createRoleService = ({ db, clock, onProblems }: RoleServiceOptions)
     byId.delete(id)
   }
 
-  return { load, list, read, find, nameOf, rightsOf, findByName, create, change, rewrite, remove }
+  return { load, list, read, find, nameOf, rightsOf, findByName, findByExactName, create, change, rewrite, remove }
 }
 
 export type RoleService = ReturnType<typeof createRoleService>

@@ -2,7 +2,6 @@ import type { Claims } from '../../schemas/role.ts'
 import type { IntegerFormat, Permissions } from '../../schemas/token.ts'
 import type { KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
-import { foldName } from '../model/names.ts'
 import type { Scope } from '../model/scope.ts'
 import type { KeyRights } from '../roles/key-rights.ts'
 import type { RoleService } from '../roles/roles.ts'
@@ -31,7 +30,7 @@ export interface NamedKey extends Omit<KeySource, 'claims'> {
 export type OnInvalidKey = (kind: string, reason: string) => void
 
 interface NamedKeysOptions {
-  readonly roles: Pick<RoleService, 'find' | 'findByName'>
+  readonly roles: Pick<RoleService, 'find' | 'findByExactName'>
   readonly scopeOf: KeyRights['scopeOf']
   readonly clock: Clock
   readonly onInvalid: OnInvalidKey
@@ -43,9 +42,9 @@ const PERMISSIONS: Permissions = { tables: [], actions: [] }
 export const createNamedKeys = ({ roles, scopeOf, clock, onInvalid }: NamedKeysOptions) => {
   /** @throws INVALID_TOKEN if there is no such role */
   const create = ({ name, roleName, claims, expiresAt }: KeySource): NamedKey => {
-    const found = roles.findByName(roleName)
+    const found = roles.findByExactName(roleName)
     if (!found) {
-      onInvalid(`role ${roleName}`, `There is no role '${roleName}'.`)
+      onInvalid(`role ${roleName}`, `There is no role '${roleName}'. The case of its letters counts.`)
       throw invalidToken()
     }
     const role = { id: found.id, claims }
@@ -71,8 +70,7 @@ export const createNamedKeys = ({ roles, scopeOf, clock, onInvalid }: NamedKeysO
       throw invalidToken()
     }
     const role = roles.find(key.role.id)
-    const isSame = role !== undefined && foldName(role.name) === foldName(key.roleName)
-    return isSame ? key : create({ ...key, claims: key.role.claims })
+    return role?.name === key.roleName ? key : create({ ...key, claims: key.role.claims })
   }
 
   return { create, current }

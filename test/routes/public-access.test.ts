@@ -54,12 +54,15 @@ t.test('a request without a credential has the public role', async (t) => {
     { tables: ['questions'], actions: ['create'] }
   ]
   const { id } = dataOf(await admin.post('/admin/roles', { name: 'Catalogue', grants }))
+  expectError(t, await visitor().get('/data/products'), 401, 'INVALID_TOKEN')
+  expectError(t, await admin.post('/admin/roles', { name: 'catalogue', grants }), 409, 'ROLE_EXISTS')
+  dataOf(await admin.put(`/admin/roles/${id}`, { name: 'catalogue' }))
   const response = await fetch(`${address}/data/products`)
   t.equal(response.status, 200)
   t.strictSame(((await response.json()) as { data: { rows: object[] } }).data.rows, [{ id: 1, title: 'pen', price: 2 }])
   t.match(dataOf(await visitor().get('/data/_me')), {
     name: 'public',
-    role: 'Catalogue',
+    role: 'catalogue',
     claims: {},
     expires_at: null,
     tables: ['products', 'questions']

@@ -180,11 +180,12 @@ t.test('each invalid JWT gets the same 401, beside a valid one', async (t) => {
     ],
     ['no role', await signed({ payload: { role: undefined } }), await signed({}), /JWT_ROLE/],
     ['a list of roles', await signed({ payload: { role: ['customer'] } }), await signed({}), /JWT_ROLE/],
+    ['an unknown role', await signed({ payload: { role: 'owner' } }), await signed({}), /'owner'/],
     [
-      'an unknown role',
-      await signed({ payload: { role: 'owner' } }),
-      await signed({ payload: { role: 'CUSTOMER' } }),
-      /'owner'/
+      'a role in another case',
+      await signed({ payload: { role: 'Customer' } }),
+      await signed({ payload: { role: 'customer' } }),
+      /'Customer'/
     ],
     [
       'a short key',
@@ -289,8 +290,12 @@ t.test('changes of a role apply to the next request', async (t) => {
   t.equal((await get(jwt)).body.data.rows.length, 2)
   dataOf(await admin.put(`/admin/roles/${again.id}`, { name: 'former guest' }))
   t.equal((await get(jwt)).status, 401, 'the role has another name')
-  await newRole('Guest', [{ tables: ['orders'], actions: ['read'] }])
+  const other = await newRole('Guest', [{ tables: ['orders'], actions: ['read'] }])
+  t.equal((await get(jwt)).status, 401, 'the name differs in its case')
+  dataOf(await admin.put(`/admin/roles/${other.id}`, { name: 'guest' }))
   t.equal((await get(jwt)).body.data.rows.length, 3, 'another role has the name')
+  dataOf(await admin.put(`/admin/roles/${other.id}`, { name: 'Guest' }))
+  t.equal((await get(jwt)).status, 401, 'the name has another case again')
 })
 
 t.test('issuer and subject identify the caller of a change', async (t) => {

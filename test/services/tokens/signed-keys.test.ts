@@ -7,7 +7,7 @@ import { createSignedKeys } from '../../../services/tokens/signed-keys.ts'
 const role = { id: 7, name: 'reader' } as never
 const scopes: KeyRole[] = []
 const keys = createNamedKeys({
-  roles: { find: () => role, findByName: () => role },
+  roles: { find: () => role, findByExactName: () => role },
   scopeOf: (key) => {
     scopes.push(key)
     return createScope({ tables: [], actions: [] })
