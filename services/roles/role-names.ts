@@ -5,7 +5,7 @@ import { excerpt } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
 import type { Column, RegisteredTable, Registration } from '../model/table.ts'
 import type { RoleNames } from '../tables/changes/renames.ts'
-import { fieldGranted } from '../tables/failures.ts'
+import { assertFieldUngranted } from '../tables/failures.ts'
 import { withoutClaimValues } from './any-claims.ts'
 import { ClosedGrant, compileGrant } from './compile-grant.ts'
 import { mapFields, type NamedField, namedFields } from './grant-fields.ts'
@@ -78,14 +78,11 @@ export const createRoleNames = ({ roles, findTable, allTables }: RoleNamesOption
       .map(({ name }) => name)
   }
 
-  const rolesNamingField = (table: RegisteredTable, field: string) =>
+  const rolesUsing: RoleNames['rolesUsing'] = (table, field) =>
     rolesNaming((named) => named.table === table && isSame(named.field, field))
 
-  const rolesUsing: RoleNames['rolesUsing'] = (table, { name }) => rolesNamingField(table, name)
-
   const renameField: RoleNames['renameField'] = (table, column, to) => {
-    const naming = isSame(column.name, to) ? [] : rolesNamingField(table, to)
-    if (naming.length > 0) throw fieldGranted(to, naming)
+    if (!isSame(column.name, to)) assertFieldUngranted(table, to, rolesUsing(table, to))
     return roles.rewrite((grant) => withNewName(grant, table, column, to))
   }
 

@@ -148,20 +148,22 @@ export const nameGranted = (name: string, roles: readonly string[], tokens: read
 export const grantedWarnings = (roles: readonly string[], tokens: readonly NamingToken[]) =>
   namingSentences(roles, tokens, 'names this table already, so it opens the table from now on.')
 
-/** For a field that would get a name which grants have. */
-export const fieldGranted = (name: string, roles: readonly string[]) =>
-  new DomainError(
-    'RIGHTS_CONFLICT',
-    `Grants name a field '${excerpt(name)}' of this table already. They would open this one.`,
-    {
-      details: namingSentences(roles, [], `names '${excerpt(name)}'.`).map((message) => ({
-        path: '/name',
-        code: 'conflict',
-        message
-      })),
-      hint: 'Choose another name, or change the grants first: PUT /admin/roles/:id.'
-    }
-  )
+/**
+ * For a new name of a field. `roles`: those whose grants on the table name it already: they were set for another field.
+ * @throws RIGHTS_CONFLICT if there is one
+ */
+export const assertFieldUngranted = (table: { readonly name: string }, field: string, roles: readonly string[]) => {
+  if (roles.length === 0) return
+  const message = `Grants on '${table.name}' name a field '${excerpt(field)}' already. They would open this one.`
+  throw new DomainError('RIGHTS_CONFLICT', message, {
+    details: namingSentences(roles, [], `names '${excerpt(field)}'.`).map((sentence) => ({
+      path: '/name',
+      code: 'conflict',
+      message: sentence
+    })),
+    hint: 'Choose another name, or change the grants first: PUT /admin/roles/:id.'
+  })
+}
 
 /** Objects in a message. The details have all of them. */
 const MAX_NAMED = 5

@@ -52,7 +52,7 @@ export const createTableService = (options: TableServiceOptions) => {
   const measure = createMeasurement(db)
   const searchIndexes = createSearchIndexes(db)
   const builds = createSearchBuilds({ db, registry, onFailure: onBuildFailure })
-  const { tryChange, commit, commitTried } = createTrials({ db, registry, clock })
+  const { tryChange, commit, commitTried } = createTrials({ db, registry, clock, roleNames })
   const writes = createTableWrites({ registry, builds, tryChange, commit })
   const renames = createRenames({ db, registry, tokenNames, roleNames })
   const countStored = createRowCounts(db)

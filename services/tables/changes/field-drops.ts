@@ -47,7 +47,7 @@ export const createFieldDrops = (options: FieldDropsOptions) => {
     assertTable(table)
     if (table.isOutdated) throw tableOutdated(name)
     if (column.isPrimary) throw structureInUse(`'${column.name}' is the key, or a part of it.`)
-    assertNotNeeded(roleNames.rolesUsing(table, column), column.name)
+    assertNotNeeded(roleNames.rolesUsing(table, column.name), column.name)
     await checkSize(caller, table, [column.name])
     const after = { ...structure, columns: structure.columns.filter((other) => other !== column) }
     const indexChanges = await searchIndexes.rebuildOrDrop(caller, table, after)

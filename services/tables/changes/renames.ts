@@ -42,8 +42,8 @@ export interface RoleNames {
   renameTable(table: RegisteredTable, to: string): RoleRewrite
   /** @throws RIGHTS_CONFLICT if grants have the new name already */
   renameField(table: RegisteredTable, column: Column, to: string): RoleRewrite
-  /** Returns the names of the roles whose grants name the field. */
-  rolesUsing(table: RegisteredTable, column: Column): readonly string[]
+  /** Returns the names of the roles whose grants name the field, which need not exist. */
+  rolesUsing(table: RegisteredTable, field: string): readonly string[]
   /** Returns the names of the roles with a rule on another table that follows a foreign key to this one. */
   rolesFollowingTo(table: RegisteredTable): readonly string[]
 }

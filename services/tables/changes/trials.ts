@@ -3,13 +3,13 @@ import { type Database, UnexpectedChanges, type WriteResult } from '../../engine
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
 import { foldName } from '../../model/names.ts'
-import type { Choices } from '../../model/table.ts'
+import type { Choices, RegisteredTable } from '../../model/table.ts'
 import { comparesDeclarations, expectDeclarations } from '../../sql/alter.ts'
 import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
-import { tableKeepsChanging, wouldBreak, wouldBreakOthers } from '../failures.ts'
+import { assertFieldUngranted, tableKeepsChanging, wouldBreak, wouldBreakOthers } from '../failures.ts'
 import type { TableRegistry } from '../registry/registry.ts'
 import { updateChoices } from '../registry/table-statements.ts'
-import type { RoleRewrite } from './renames.ts'
+import type { RoleNames, RoleRewrite } from './renames.ts'
 
 /** Each change of any declaration of the file ends one attempt. */
 export const MAX_ATTEMPTS = 20
@@ -31,6 +31,7 @@ interface TrialsOptions {
   readonly db: Database
   readonly registry: TableRegistry
   readonly clock: Clock
+  readonly roleNames: Pick<RoleNames, 'rolesUsing'>
 }
 
 /** The names of the columns of a view, before and after a change. */
@@ -39,12 +40,18 @@ interface ColumnNames {
   readonly after: readonly string[]
 }
 
+const isRenamed = ({ before, after }: ColumnNames) => before.length === after.length
+
+/** Returns the new names of columns that were renamed. */
+const newNames = ({ before, after }: ColumnNames) =>
+  after.filter((name, index) => foldName(name) !== foldName(String(before[index])))
+
 type ViewChoices = Choices & Required<Pick<Choices, 'viewKey'>>
 
 /** Returns the choices of a view with the new names of its columns, and without the columns that are gone. */
-const choicesAfterRenames = (choices: ViewChoices, { before, after }: ColumnNames): Choices => {
-  const isRenamed = before.length === after.length
-  const renamed = new Map(isRenamed ? before.map((name, index) => [foldName(name), after[index] as string]) : [])
+const choicesAfterRenames = (choices: ViewChoices, names: ColumnNames): Choices => {
+  const { before, after } = names
+  const renamed = new Map(isRenamed(names) ? before.map((name, index) => [foldName(name), after[index] as string]) : [])
   const kept = new Set(after.map(foldName))
   const newName = (name: string) => renamed.get(foldName(name)) ?? name
   const fields = choices.fields.map((field) => ({ ...field, name: newName(field.name) }))
@@ -60,10 +67,16 @@ const choicesAfterRenames = (choices: ViewChoices, { before, after }: ColumnName
 }
 
 /** Tries changes of the structure before they are committed: docs/decisions/0031-schema-changes.md */
-export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
+export const createTrials = ({ db, registry, clock, roleNames }: TrialsOptions) => {
+  /** A view follows a rename of the fields that it shows. @throws RIGHTS_CONFLICT if grants on the view have a new name already */
+  const checkNewNames = (view: RegisteredTable, names: ColumnNames) => {
+    if (!isRenamed(names)) return
+    for (const name of newNames(names)) assertFieldUngranted(view, name, roleNames.rolesUsing(view, name))
+  }
+
   /**
    * Tries a change of the structure. Returns it with a check that the declarations are still those that were tried, and
-   * with the new names of columns of registered views. @throws STRUCTURE_IN_USE
+   * with the new names of columns of registered views. @throws STRUCTURE_IN_USE, RIGHTS_CONFLICT
    */
   const tryChange = async (caller: Caller, change: StructureChange): Promise<TriedChange> => {
     const { unit, options } = change
@@ -73,6 +86,7 @@ export const createTrials = ({ db, registry, clock }: TrialsOptions) => {
       const view = registry.find(name)
       const viewKey = view?.structure && view.choices.viewKey
       if (!viewKey) return []
+      checkNewNames(view, columns)
       return [updateChoices(view, choicesAfterRenames({ ...view.choices, viewKey }, columns), clock())]
     })
     return {

@@ -108,6 +108,26 @@ t.test('a field gets no name that grants have', async (t) => {
   dataOf(await admin.put(`${orders}/fields/other`, { name: 'Other' }))
 })
 
+t.test('a field of a view gets no name that grants have, by a rename in its table', async (t) => {
+  const { admin, file, orders, newRole, keyOf } = await start(t)
+  openServed(t, file).exec(`CREATE VIEW shown AS SELECT * FROM orders;
+    CREATE VIEW nested AS SELECT * FROM shown;
+    CREATE VIEW counted AS SELECT owner, count(secret) FROM orders GROUP BY owner`)
+  const views = ['shown', 'nested', 'counted']
+  dataOf(await admin.post('/admin/tables/import', { names: views }))
+  await newRole('fields', [{ tables: ['shown'], actions: ['read'], fields: { read: ['id', 'code'] } }])
+  await newRole('rows', [{ tables: ['nested'], actions: ['read'], rows: { where: { key: { isNull: false } } } }])
+  await newRole('sums', [{ tables: ['counted'], actions: ['read'], fields: { read: ['count(total)'] } }])
+  const keys = [await keyOf('fields'), await keyOf('rows'), await keyOf('sums')]
+  for (const [index, name] of ['code', 'key', 'total'].entries()) {
+    expectError(t, await admin.put(`${orders}/fields/secret`, { name }), 409, 'RIGHTS_CONFLICT', '/name')
+    const read = await keys[index]?.get(`/data/${views[index]}`)
+    t.equal(read?.statusCode, 403, name)
+  }
+  dataOf(await admin.put(`${orders}/fields/owner`, { name: 'holder' }))
+  dataOf(await admin.put(`${orders}/fields/secret`, { name: 'other' }))
+})
+
 t.test('a new or an adopted table opens for those that name it, and its warnings say so', async (t) => {
   const { admin, newRole, keyOf } = await start(t)
   await newRole('early', [{ tables: ['made', 'old'], actions: ['read'] }])
