@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { Envelope, strict } from './envelope.ts'
 import { Double, Int32 } from './numbers.ts'
-import { IF_MATCH_PATTERN, INTEGER_PATTERN, MAX_TAGS } from './patterns.ts'
+import { IF_MATCH_PATTERN, INTEGER_PATTERN, MAX_IF_MATCH_TAGS } from './patterns.ts'
 import { FilterSchema } from './query.ts'
 import { BODY_KEY_FORMS, BodyKeySchema, RecordBodySchema } from './record.ts'
 
@@ -80,7 +80,7 @@ export const BatchOperationSchema = Type.Object(
       documentedAs(
         Type.String({ pattern: IF_MATCH_PATTERN }),
         Type.String({
-          description: `Only with \`pk\`: the \`ETag\` of the record, with its quotes, or up to ${MAX_TAGS}, as in the header If-Match. With another tag, the batch fails.`,
+          description: `Only with \`pk\`: the \`ETag\` of the record, with its quotes, or up to ${MAX_IF_MATCH_TAGS}, as in the header If-Match. With another tag, the batch fails.`,
           examples: ['"sMPYLLsQHLbLbZGfPGUWwA"']
         })
       )

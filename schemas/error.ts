@@ -188,7 +188,7 @@ export const errorCatalogue = {
   RIGHTS_CONFLICT: {
     kind: 'conflict',
     meaning:
-      'Roles or tokens would open other tables or fields than those for which their rights were set. Nothing was changed.'
+      'Grants or permissions that were set for another table or field use the new name already, or two grants of a role name the same table and action. Nothing was changed.'
   },
   STRUCTURE_IN_USE: {
     kind: 'conflict',

@@ -14,11 +14,11 @@ export const DAYS_PATTERN = '^[1-9][0-9]{0,4}d$'
 
 const ENTITY_TAG = '(?:W/)?"[^"\\x00-\\x20\\x7f]*"'
 
-/** Of one `If-Match`: each tag may be a guess of the record. */
-export const MAX_TAGS = 8
+/** Limit of the tags in one `If-Match`: a caller could test a guess of the record with each. */
+export const MAX_IF_MATCH_TAGS = 8
 
 /** RFC 9110, 13.1.1. A list may have empty elements (5.6.1). */
-export const IF_MATCH_PATTERN = `^(?:\\*|[\\t ,]*${ENTITY_TAG}(?:[\\t ]*,[\\t ,]*${ENTITY_TAG}){0,${MAX_TAGS - 1}}[\\t ,]*)$`
+export const IF_MATCH_PATTERN = `^(?:\\*|[\\t ,]*${ENTITY_TAG}(?:[\\t ]*,[\\t ,]*${ENTITY_TAG}){0,${MAX_IF_MATCH_TAGS - 1}}[\\t ,]*)$`
 
 /** For METRICS_TOKEN: characters that every HTTP client can send in a header. */
 export const METRICS_TOKEN_PATTERN = '^[!-~]{16,256}$'
@@ -59,5 +59,5 @@ export const patternPhrases: Readonly<Record<string, string>> = {
   [BACKUP_NAME_PATTERN]: 'be the name of a backup, such as 2026-11-26T03-00-00Z-scheduled.db',
   [LOG_LEVEL_PATTERN]: 'be one of fatal, error, warn, info, debug, trace, silent',
   [BACKUP_KEEP_PATTERN]: 'list numbers of days, weeks and months, such as 7d,4w,6m',
-  [IF_MATCH_PATTERN]: `be * or a list of up to ${MAX_TAGS} tags, each in double quotes: the ETag of a response, as it was received`
+  [IF_MATCH_PATTERN]: `be * or a list of up to ${MAX_IF_MATCH_TAGS} tags, each in double quotes: the ETag of a response, as it was received`
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { documentedAs } from './documented.ts'
 import { Envelope, strict, TableIdSchema } from './envelope.ts'
 import { Double, Int32, Int64 } from './numbers.ts'
-import { IF_MATCH_PATTERN, INTEGER_PATTERN, MAX_TAGS } from './patterns.ts'
+import { IF_MATCH_PATTERN, INTEGER_PATTERN, MAX_IF_MATCH_TAGS } from './patterns.ts'
 
 /** Type.Record would match each key with a regular expression. */
 const anyFields = { type: 'object', additionalProperties: true } as const
@@ -138,7 +138,7 @@ export const IfMatchHeadersSchema = Type.Object({
     documentedAs(
       Type.String({
         pattern: IF_MATCH_PATTERN,
-        description: `The \`ETag\` of a read of the record, or up to ${MAX_TAGS}, separated by commas. If the record has another tag now, or you may not read it, nothing is changed and the response is 412. \`*\` allows any record.`,
+        description: `The \`ETag\` of a read of the record, or up to ${MAX_IF_MATCH_TAGS}, separated by commas. If the record has another tag now, or you may not read it, nothing is changed and the response is 412. \`*\` allows any record.`,
         examples: [TAG_EXAMPLE]
       }),
       Type.String()

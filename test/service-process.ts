@@ -28,7 +28,7 @@ const spawnCovered = (env: Environment, args: readonly string[], cwd: string) =>
 }
 
 /** A test gets this time for each service that it starts, and for each call of `extendTimeout`. How many depends on SCALE. */
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 250_000
 
 /** tap compares its last timeout with the total time of a test. */
 export const extendTimeout = (t: Test) => {

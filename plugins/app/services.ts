@@ -150,7 +150,7 @@ const logProblems =
   ({ name: role, problems }: LiveRole) =>
     log.error(
       { role, problems },
-      'Stored grants of the role open nothing. Send its grants again: PUT /admin/roles/:id.'
+      'Stored grants of the role open nothing: see `problems`. Correct them: PUT /admin/roles/:id.'
     )
 
 /** Returns a function that logs only its first call: a full disk must not fill with log lines. */

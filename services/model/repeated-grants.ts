@@ -10,12 +10,12 @@ interface NamedGrant {
 export interface RepeatedGrant {
   readonly index: number
   readonly action: string
-  /** Its folded name. */
+  /** Its name, in lower case. */
   readonly table: string
 }
 
 /** Returns the actions on tables that more than one grant names: it is not clear which of them applies. */
-export const findRepeated = (grants: readonly NamedGrant[]): readonly RepeatedGrant[] => {
+export const findRepeatedGrants = (grants: readonly NamedGrant[]): readonly RepeatedGrant[] => {
   const seen = new Set<string>()
   const repeated: RepeatedGrant[] = []
   for (const [index, { tables, actions }] of grants.entries()) {
@@ -29,7 +29,7 @@ export const findRepeated = (grants: readonly NamedGrant[]): readonly RepeatedGr
   return repeated
 }
 
-export const twoGrants = ({ action, table }: RepeatedGrant) =>
+export const repeatedGrantMessage = ({ action, table }: RepeatedGrant) =>
   `Two grants name the action '${action}' and the table '${table}'.`
 
 const isListOfTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === 'string')
@@ -40,10 +40,10 @@ const isNamed = (grant: unknown): grant is NamedGrant => {
 }
 
 /** Returns a sentence for each action on a table that two grants name. `text`: stored grants. Empty for other text. */
-export const repeatedIn = (text: string): readonly string[] => {
+export const repeatedGrantMessages = (text: string): readonly string[] => {
   try {
     const grants: unknown = JSON.parse(text)
-    return Array.isArray(grants) ? findRepeated(grants.filter(isNamed)).map(twoGrants) : []
+    return Array.isArray(grants) ? findRepeatedGrants(grants.filter(isNamed)).map(repeatedGrantMessage) : []
   } catch {
     return []
   }

@@ -34,11 +34,11 @@ export const preconditionFailed = (pk: string, etag: string | undefined) =>
     etag
   })
 
-/** For a caller that cannot read the record. The same for each tag: otherwise it could test guesses of the record. */
+/** Depends neither on the tag nor on the record, so that the caller cannot test guesses. */
 export const notComparable = () =>
   new DomainError(
     'PRECONDITION_FAILED',
-    'Without the right to read the record, no tag in If-Match matches it. Nothing was changed.',
+    'If-Match with a tag needs the right to read the record. Nothing was changed.',
     { hint: 'Send the change without If-Match, or with the right to read the record.' }
   )
 

@@ -2,7 +2,7 @@ import type { Grant } from '../../schemas/role.ts'
 import { actions as allActions } from '../../schemas/token-action.ts'
 import { invalid } from '../model/errors.ts'
 import { isJsonObject } from '../model/json-object.ts'
-import { findRepeated, twoGrants } from '../model/repeated-grants.ts'
+import { findRepeatedGrants, repeatedGrantMessage } from '../model/repeated-grants.ts'
 import { checkRule } from './rule-form.ts'
 
 /** @throws VALIDATION_FAILED for the action `write`, which would include the structure of tables */
@@ -23,9 +23,13 @@ const assertPresetsUsed = (grants: readonly Grant[]) => {
 
 /** @throws VALIDATION_FAILED for two grants of the same table and action */
 const assertDistinct = (grants: readonly Grant[]) => {
-  const [repeated] = findRepeated(grants)
+  const [repeated] = findRepeatedGrants(grants)
   if (!repeated) return
-  const violation = { path: `/grants/${repeated.index}/tables`, code: 'conflict', message: twoGrants(repeated) }
+  const violation = {
+    path: `/grants/${repeated.index}/tables`,
+    code: 'conflict',
+    message: repeatedGrantMessage(repeated)
+  }
   throw invalid([violation], 'Join the grants, or split the tables.')
 }
 
@@ -73,7 +77,7 @@ export interface StoredGrants {
 
 const INVALID: StoredGrants = {
   grants: [],
-  problems: ['The stored grants are not valid, so the role opens nothing. Send them again.']
+  problems: ['The stored grants are not valid, so the role opens nothing. Send valid grants.']
 }
 
 const parse = (text: string): unknown => {
@@ -85,8 +89,8 @@ const parse = (text: string): unknown => {
 }
 
 /**
- * Reads grants that another program, an earlier version or a backup may have written. They pass the same checks as those that an
- * administrator sends. Of two grants for one table and action, neither opens the table: see `indexGrants`.
+ * Returns stored grants, which another program may have written. Checks their form and their rules, not the limits of the schema.
+ * Of two grants for one table and action, neither opens the table: see `indexGrants`. Grants that fail a check open nothing.
  */
 export const readStoredGrants = (text: string): StoredGrants => {
   const grants = parse(text)
@@ -96,5 +100,5 @@ export const readStoredGrants = (text: string): StoredGrants => {
   } catch {
     return INVALID
   }
-  return { grants, problems: findRepeated(grants).map((one) => `${twoGrants(one)} Neither opens it.`) }
+  return { grants, problems: findRepeatedGrants(grants).map((one) => `${repeatedGrantMessage(one)} Neither opens it.`) }
 }

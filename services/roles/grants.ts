@@ -1,7 +1,7 @@
 import type { Grant } from '../../schemas/role.ts'
 import type { TableAction } from '../model/actions.ts'
 import { foldName } from '../model/names.ts'
-import { findRepeated } from '../model/repeated-grants.ts'
+import { findRepeatedGrants } from '../model/repeated-grants.ts'
 
 /** Stands for all tables without a grant of their own. */
 export const EVERY_TABLE = '*'
@@ -24,14 +24,14 @@ export const indexGrants = (grants: readonly Grant[]): GrantIndex => {
       for (const name of grant.tables) byTable.set(foldName(name), grant)
     }
   }
-  for (const { action, table } of findRepeated(grants)) byAction.get(action)?.set(table, null)
+  for (const { action, table } of findRepeatedGrants(grants)) byAction.get(action)?.set(table, null)
   return {
     grants: (action) => byAction.has(action),
     find: (action, table, isView) => {
       const byTable = byAction.get(action)
       const own = byTable?.get(foldName(table))
-      if (own !== undefined) return own ?? undefined
-      return (isView ? undefined : byTable?.get(EVERY_TABLE)) ?? undefined
+      const grant = own === undefined && !isView ? byTable?.get(EVERY_TABLE) : own
+      return grant ?? undefined
     }
   }
 }

@@ -29,8 +29,8 @@ export const rewriteGrants = (
 /** Expects that no grant names the table, ignoring case. */
 export const expectNoGrant = (table: string): Statement => ({
   sql: `SELECT 1 FROM _rowhouse_roles AS role, temp.json_each(iif(json_valid(role.grants), role.grants, '[]')) AS entry,
-    temp.json_each(entry.value, '$.tables') AS named
-    WHERE entry.type = 'object' AND named.value = ? COLLATE NOCASE`,
+    temp.json_each(iif(entry.type = 'object', entry.value, '{}'), '$.tables') AS named
+    WHERE named.value = ? COLLATE NOCASE`,
   params: [table],
   expect: 0
 })

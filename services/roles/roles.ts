@@ -6,6 +6,7 @@ import type { Caller, KeyRole } from '../model/caller.ts'
 import type { Clock } from '../model/clock.ts'
 import { DomainError, excerpt, hasCode } from '../model/errors.ts'
 import { foldName } from '../model/names.ts'
+import { findRepeatedGrants, repeatedGrantMessage } from '../model/repeated-grants.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Unit } from '../sql/statement.ts'
 import type { RoleRewrite } from '../tables/changes/renames.ts'
@@ -40,21 +41,14 @@ const roleInUse = ({ name }: LiveRole) =>
     hint: 'Revoke these tokens, or give them another role.'
   })
 
-/** Rewritten grants pass the checks of those that an administrator sends. @throws RIGHTS_CONFLICT */
+/** A new name can make two grants name one table and action, if another program has stored grants. @throws RIGHTS_CONFLICT */
 const checkRewritten = ({ name }: LiveRole, grants: readonly Grant[]) => {
-  try {
-    checkGrants(grants)
-  } catch (error) {
-    const { details = [] } = error as DomainError
-    throw new DomainError(
-      'RIGHTS_CONFLICT',
-      `The grants of the role '${excerpt(name)}' cannot be changed with the name.`,
-      {
-        details,
-        hint: 'Correct the grants first: PUT /admin/roles/:id.'
-      }
-    )
-  }
+  const [repeated] = findRepeatedGrants(grants)
+  if (!repeated) return
+  const message = `The role '${excerpt(name)}' prevents the new name. ${repeatedGrantMessage(repeated)}`
+  throw new DomainError('RIGHTS_CONFLICT', message, {
+    hint: 'Join these grants, or split their tables: PUT /admin/roles/:id.'
+  })
 }
 
 /** The boundary function that gives a row its type. The migrations define its columns. */
@@ -74,7 +68,7 @@ const toRole = (row: Row): LiveRole => {
 interface RoleServiceOptions {
   readonly db: Database
   readonly clock: Clock
-  /** Called for each role whose stored grants have problems, when they are read and were not the same before. */
+  /** Called when a load finds problems of a role that the load before did not find. */
   readonly onProblems: (role: LiveRole) => void
 }
 

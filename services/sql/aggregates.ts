@@ -167,7 +167,10 @@ export const aggregateRows = (aggregation: Aggregation): Statement => {
   // With a LIMIT, SQLite keeps the order of the rows.
   const rows = having ? `SELECT * FROM (${all} LIMIT -1) AS ${GROUPS} WHERE ${having.sql}` : all
   const select = (expression: string) => `SELECT ${expression} AS value FROM ${ROWS} LIMIT -1`
-  const joined = boundedText({ select, params: () => [] }, rowText(outputs), { join: LIST, maxBytes: MAX_PAGE_BYTES })
+  const joined = boundedText({ select, params: (first) => first }, rowText(outputs), {
+    join: LIST,
+    maxBytes: MAX_PAGE_BYTES
+  })
   return {
     sql: `WITH ${ROWS} AS MATERIALIZED (${rows} LIMIT ?) ${joined.sql}`,
     params: [...selectedParams(selection), ...(having?.params ?? []), BigInt(limit), ...joined.params]

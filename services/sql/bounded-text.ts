@@ -12,7 +12,7 @@ export const MAX_BYTES_ON_LOOP = 1024 * 1024
 export interface Rows {
   /** Returns SQL that selects the expression for each row as `value`. A LIMIT keeps the order when rows are joined. */
   select(expression: string): string
-  /** Returns the parameters of `select`. `first`: those of the expression, which a query may have several times. */
+  /** Returns the parameters of `select`. `first`: those of the expression, once for each place where the SQL has it. */
   params(first: readonly SqlValue[]): readonly SqlValue[]
 }
 

@@ -115,5 +115,5 @@ export const exportLines = (lines: RecordLines, { collected, maxBytes }: Collect
   const select = (expression: string) => selectCollected(collected, expression)
   const line = `${COLLECTED}.k0`
   const record = bindRecord({ text: line, width: `octet_length(${line})`, minCost: 0 }, [])
-  return stepOf({ select, params: () => collected.params }, { ...lines, record }, maxBytes)
+  return stepOf({ select, params: (first) => [...first, ...collected.params] }, { ...lines, record }, maxBytes)
 }

@@ -186,8 +186,8 @@ interface InsertCondition {
 const NO_CONDITION: InsertCondition = { before: [], sql: 'TRUE', params: [] }
 
 /**
- * Returns the condition that the UPDATE has left as many stored keys as there were. Otherwise the INSERT would create a record
- * again that a trigger has moved to another key. `count`: an expression for their number.
+ * Returns the condition that as many staged keys are stored after the UPDATE as before. If a trigger has moved a record to another
+ * key, the INSERT would create the old key again. `sql`: an expression for this number.
  */
 const keepsKeys = ({ sql, params }: StagedUnit['storedKeys']): InsertCondition => {
   const count = new UnitValue()

@@ -117,32 +117,33 @@ export const assertNotNeeded = (roles: readonly string[], name: string) => {
   throw structureInUse(`Roles need '${name}': ${quoted}.`, 'Change the grants first: PUT /admin/roles/:id.')
 }
 
-/** Keys in the details of an error, or in warnings. */
-const MAX_KEYS = 20
+/** Roles and tokens in the details of an error, or in warnings. */
+const MAX_NAMING = 20
 
 /** Returns a sentence for each role and token that names a table, at most 20 and one about the others. */
 const namingSentences = (roles: readonly string[], tokens: readonly NamingToken[], rest: string): readonly string[] => {
-  const keys = [
+  const naming = [
     ...roles.map((role) => `The role '${excerpt(role)}'`),
-    ...tokens.map(({ id, name }) => `The token '${excerpt(name)}', with the id ${id},`)
+    ...tokens.map(({ id, name }) => `The token '${excerpt(name)}' (id ${id})`)
   ]
-  const others = keys.length - MAX_KEYS
+  const others = naming.length - MAX_NAMING
   return [
-    ...keys.slice(0, MAX_KEYS).map((key) => `${key} ${rest}`),
+    ...naming.slice(0, MAX_NAMING).map((one) => `${one} ${rest}`),
     ...(others > 0 ? [`So do ${others} more roles and tokens.`] : [])
   ]
 }
 
-/** For a rename to a name that grants or permissions have: they were set for another table. */
-export const nameGranted = (name: string, roles: readonly string[], tokens: readonly NamingToken[]) =>
-  new DomainError('RIGHTS_CONFLICT', `Roles or tokens name a table '${name}' already. They would open this one.`, {
-    details: namingSentences(roles, tokens, `names '${name}'.`).map((message) => ({
-      path: '/name',
-      code: 'conflict',
-      message
-    })),
-    hint: `Choose another name, or take '${name}' out of these grants (PUT /admin/roles/:id) and permissions (PUT /admin/tokens/:id) first.`
+const atName = (sentences: readonly string[]) =>
+  sentences.map((message) => ({ path: '/name', code: 'conflict', message }))
+
+/** For a new name that grants or permissions use already: they were set for another table. */
+export const nameGranted = (name: string, roles: readonly string[], tokens: readonly NamingToken[]) => {
+  const message = `Grants or permissions name a table '${name}' already. After the rename they would apply to this table.`
+  return new DomainError('RIGHTS_CONFLICT', message, {
+    details: atName(namingSentences(roles, tokens, `names '${name}'.`)),
+    hint: `Choose another name, or remove '${name}' from these grants (PUT /admin/roles/:id) and permissions (PUT /admin/tokens/:id) first.`
   })
+}
 
 /** Returns a sentence for each role and token that names a table which was just created or adopted. */
 export const grantedWarnings = (roles: readonly string[], tokens: readonly NamingToken[]) =>
@@ -154,13 +155,9 @@ export const grantedWarnings = (roles: readonly string[], tokens: readonly Namin
  */
 export const assertFieldUngranted = (table: { readonly name: string }, field: string, roles: readonly string[]) => {
   if (roles.length === 0) return
-  const message = `Grants on '${table.name}' name a field '${excerpt(field)}' already. They would open this one.`
+  const message = `Grants on '${table.name}' name a field '${excerpt(field)}' already. After the rename they would apply to this field.`
   throw new DomainError('RIGHTS_CONFLICT', message, {
-    details: namingSentences(roles, [], `names '${excerpt(field)}'.`).map((sentence) => ({
-      path: '/name',
-      code: 'conflict',
-      message: sentence
-    })),
+    details: atName(namingSentences(roles, [], `names '${excerpt(field)}'.`)),
     hint: 'Choose another name, or change the grants first: PUT /admin/roles/:id.'
   })
 }

@@ -96,8 +96,8 @@ export const updateToken = (
 export const expectNoPermission = (table: string): Statement => ({
   sql: `SELECT 1 FROM _rowhouse_tokens AS token,
     temp.json_each(iif(json_valid(token.permissions), token.permissions, '{}'), '$.tables') AS named
-    WHERE instr(lower(token.permissions), lower(?)) AND named.value = ? COLLATE NOCASE`,
-  params: [table, table],
+    WHERE named.value = ? COLLATE NOCASE`,
+  params: [table],
   expect: 0
 })
 

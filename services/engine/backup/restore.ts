@@ -4,7 +4,7 @@ import { textLiteral } from '../../sql/identifiers.ts'
 import type { BackupProgress } from '../database.ts'
 import { type Connection, openConnection } from '../shared/connection.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { repeatedGrants } from '../shared/stored-grants.ts'
+import { readRepeatedGrants } from '../shared/stored-grants.ts'
 import { migrate } from '../writer/migrations.ts'
 import { checkBackup, invalidBackup } from './check-backup.ts'
 import { BUSY_TIMEOUT_MS, sleep } from './copy.ts'
@@ -107,9 +107,9 @@ const keepRows = ({ raw, run }: Connection, { served, includesAccess, audited }:
   raw.exec('COMMIT; DETACH present')
 }
 
-/** @throws RIGHTS_CONFLICT for two grants of a role for one table and action, which an administrator cannot send either */
-const assertDistinctGrants = (staged: Connection) => {
-  const repeated = repeatedGrants(staged)
+/** @throws RIGHTS_CONFLICT if two grants of a role name the same table and action */
+const assertRestorableGrants = (staged: Connection) => {
+  const repeated = readRepeatedGrants(staged)
   if (repeated.length > 0) throw Object.assign(new Error(repeated.join(' ')), { code: 'RIGHTS_CONFLICT' })
 }
 
@@ -180,7 +180,7 @@ const shrinkWal = (served: string) =>
  */
 export const restoreBackup = async (task: RestoreTask, events: RestoreEvents) => {
   await withConnection(open(task.staged), (staged) => {
-    if (task.includesAccess) assertDistinctGrants(staged)
+    if (task.includesAccess) assertRestorableGrants(staged)
     return copyInto(staged, task, events)
   })
   makeDurable(task.served)

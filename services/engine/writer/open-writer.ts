@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { type Connection, type ConnectionOptions, openConnection } from '../shared/connection.ts'
 import { checkIntegrity, hideFullText } from '../shared/integrity.ts'
 import { toPlainError } from '../shared/plain-error.ts'
-import { repeatedGrants } from '../shared/stored-grants.ts'
+import { readRepeatedGrants } from '../shared/stored-grants.ts'
 import { isOlder, migrate, readVersion } from './migrations.ts'
 
 /**
@@ -138,12 +138,12 @@ const explain = (error: unknown, file: string) => {
   return code.startsWith('SQLITE_') ? new Error(`${file} cannot be opened: ${message} (${code}).`) : error
 }
 
-/** @throws an Error for two grants of a role for one table and action, which an administrator cannot send either */
-const assertDistinctGrants = (connection: Connection, file: string) => {
-  const repeated = repeatedGrants(connection)
+/** @throws an Error if two grants of a role name the same table and action */
+const assertUpgradableGrants = (connection: Connection, file: string) => {
+  const repeated = readRepeatedGrants(connection)
   if (repeated.length === 0) return
   throw new Error(
-    `${file} cannot be upgraded. ${repeated.join(' ')} Start the Rowhouse that last used the file, and send these grants again: PUT /admin/roles/:id.`
+    `${file} cannot be upgraded. ${repeated.join(' ')} Start the Rowhouse that last used the file, and join these grants or split their tables: PUT /admin/roles/:id.`
   )
 }
 
@@ -152,7 +152,7 @@ const inspect = (connection: Connection, file: string, isChecked: boolean) => {
   assertVersion(String(connection.value('SELECT sqlite_version()')))
   if (!isChecked) assertIntact(connection, file)
   const version = readVersion(connection)
-  if (isOlder(version)) assertDistinctGrants(connection, file)
+  if (isOlder(version)) assertUpgradableGrants(connection, file)
   return version
 }
 

@@ -19,17 +19,17 @@ const NEVER_HIDDEN: readonly Caller['kind'][] = ['token', 'anonymous']
 /** Only other actions compare a change with the stored record. */
 const NEVER_COMPARED: readonly TableAction[] = ['read', 'create']
 
-const mayCompareWith = (caller: Caller, { name }: RegisteredTable, actions: readonly TableAction[]) => {
-  const isNeverCompared = actions.length > 0 && actions.every((action) => NEVER_COMPARED.includes(action))
-  return isNeverCompared || caller.mayRead(name)
+const mayCompare = (caller: Caller, { name }: RegisteredTable, actions: readonly TableAction[]) => {
+  const isCompared = actions.length === 0 || actions.some((action) => !NEVER_COMPARED.includes(action))
+  return !isCompared || caller.mayRead(name)
 }
 
 const seesHidden = ({ kind }: Caller) => !NEVER_HIDDEN.includes(kind)
 
 /**
  * Creates the function that decides what a caller can read and change in a table.
- * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table. The shared
- * access is that of a caller with the right to read; another caller gets a copy.
+ * Callers without a role share an access. A registered table is immutable, so it is valid as long as the table. A caller
+ * without the right to read gets a copy that compares nothing.
  */
 export const createAccessOf = (dialect: Dialect, findOpenGrant: FindOpenGrant): AccessOf => {
   const shared = new Map<string, WeakMap<RegisteredTable, Access>>()
@@ -50,6 +50,6 @@ export const createAccessOf = (dialect: Dialect, findOpenGrant: FindOpenGrant): 
   return (caller, table, actions) => {
     if (caller.role) return roleAccess(caller.role, { caller, table, actions })
     const access = sharedAccess(caller, table)
-    return mayCompareWith(caller, table, actions) ? access : { ...access, mayCompare: false }
+    return mayCompare(caller, table, actions) ? access : { ...access, mayCompare: false }
   }
 }

@@ -57,7 +57,7 @@ t.test('a table gets no name that grants or permissions have', async (t) => {
     const refused = await admin.put(orders, sent)
     expectError(t, refused, 409, 'RIGHTS_CONFLICT', '/name')
     const messages = refused.json().error.details.map(({ message }: { message: string }) => message)
-    t.match(messages, [/role 'customer' names/, /role 'reader' names/, /token 'backup', with the id \d+, names/])
+    t.match(messages, [/role 'customer' names/, /role 'reader' names/, /token 'backup' \(id \d+\) names/])
     t.equal(messages.length, 3)
     t.match(refused.json().error.hint, /PUT \/admin\/roles\/:id/)
     t.strictSame(await rowsOf('archive'), [undefined, undefined, undefined])
@@ -128,14 +128,14 @@ t.test('a field of a view gets no name that grants have, by a rename in its tabl
   dataOf(await admin.put(`${orders}/fields/secret`, { name: 'other' }))
 })
 
-t.test('a new or an adopted table opens for those that name it, and its warnings say so', async (t) => {
+t.test('a new or an adopted table opens for those that name it, and its warnings list them', async (t) => {
   const { admin, newRole, keyOf } = await start(t)
   await newRole('early', [{ tables: ['made', 'old'], actions: ['read'] }])
   const many = Array.from({ length: 25 }, (_, index) => `many ${index}`)
   for (const name of many)
     dataOf(await admin.post('/admin/tokens', { name, permissions: { tables: ['MADE'], actions: ['read'] } }))
   const made = await createTable(admin, { name: 'made', fields: [{ name: 'a', jsonType: 'string' }] })
-  t.match(made.warnings, [/^The role 'early' names this table already/, /^The token 'many 0', with the id \d+, names/])
+  t.match(made.warnings, [/^The role 'early' names this table already/, /^The token 'many 0' \(id \d+\) names/])
   t.equal(made.warnings.length, 21)
   t.equal(made.warnings.at(-1), 'So do 6 more roles and tokens.')
   const key = await keyOf('early')
