@@ -140,6 +140,8 @@ t.test('a new name must not be that of another table in paths', async (t) => {
     expectError(t, response, 409, 'TABLE_EXISTS')
     t.notMatch(response.body, /Order Details/)
   }
+  const { id } = dataOf(await admin.get('/admin/tokens')).at(-1)
+  dataOf(await admin.delete(`/admin/tokens/${id}`))
   const renamed = dataOf(await admin.put(`/admin/tables/${orders.id}`, { name: 'OrderDetails' }))
   t.equal(renamed.name, 'OrderDetails', 'the table itself can get the name')
   dataOf(await admin.put(`/admin/tables/${orders.id}`, { name: 'Lines' }))

@@ -194,7 +194,11 @@ t.test('a role with two grants for one table and action stops an upgrade, and no
   const grant = { tables: ['orders'], actions: ['read'] }
   const store = (grants: readonly object[]) => {
     const db = new BetterSqlite3(file)
-    db.prepare("INSERT OR REPLACE INTO _rowhouse_roles VALUES (900, 'customer', ?, 5, 6)").run(JSON.stringify(grants))
+    const insert = db.prepare('INSERT OR REPLACE INTO _rowhouse_roles VALUES (?, ?, ?, 5, 6)')
+    insert.run(900, 'customer', JSON.stringify(grants))
+    // Grants of another form open nothing, so they stop no upgrade.
+    for (const [index, other] of ['{', '{}', '[1, {"tables": "*"}]'].entries())
+      insert.run(901 + index, `other ${index}`, other)
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
   }
