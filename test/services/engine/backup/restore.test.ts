@@ -77,6 +77,20 @@ t.test('a restore with the access of the backup opens nothing, and uses no id tw
   t.strictSame(all("SELECT seq FROM sqlite_sequence WHERE name = '_rowhouse_admin_keys'"), [2])
 })
 
+t.test(
+  'a restore with access is refused if a role of the backup has two grants for one table and action',
+  async (t) => {
+    const { backup, restore, all } = await start(t)
+    const file = new BetterSqlite3(backup)
+    file.exec(`INSERT INTO _rowhouse_roles (name, grants, created_at, updated_at)
+    VALUES ('reader', '[{"tables":["notes"],"actions":["read"]},{"tables":["NOTES"],"actions":["read"]}]', 1, 1)`)
+    file.close()
+    t.match(await rejection(restore({ includesAccess: true })), { code: 'RIGHTS_CONFLICT', message: /'reader'/ })
+    t.strictSame(all('SELECT name FROM _rowhouse_roles'), [])
+    await restore()
+  }
+)
+
 t.test('writes are refused while the lock is held, and a failure of onLocked is that of the restore', async (t) => {
   const { db, all, restore } = await start(t)
   await db.write([sql("INSERT INTO notes VALUES ('late')")])
