@@ -159,7 +159,7 @@ const formsOf = ({ letters }: FoldedText) => letters.flatMap(({ upper, lower }) 
 /** SQL for one column, and what it binds. */
 interface TextMatch {
   readonly sql: (value: string) => string
-  readonly params: readonly string[]
+  readonly params: readonly SqlValue[]
 }
 
 /**
@@ -183,10 +183,16 @@ const contains = (folded: FoldedText): TextMatch => {
   }
 }
 
+/** `range`: the last arguments of `substr`. They bind `bound`: the text of a rule must not contain its values. */
+interface TextRange {
+  readonly range: string
+  readonly bound: number
+}
+
 /** `substr` counts code points, as the iterator of a string does. Each form of a letter is one. */
-const endsOrStarts = (folded: FoldedText, range: string): TextMatch => ({
+const endsOrStarts = (folded: FoldedText, { range, bound }: TextRange): TextMatch => ({
   sql: (value) => `${inLowerCase(`substr(${value}, ${range})`, folded)} = ?`,
-  params: [...formsOf(folded), folded.text]
+  params: [BigInt(bound), ...formsOf(folded), folded.text]
 })
 
 /**
@@ -209,8 +215,8 @@ export const matchesText = (
   const { length } = [...text]
   const { sql, params } = {
     contains: () => contains(folded),
-    startsWith: () => endsOrStarts(folded, `1, ${length}`),
-    endsWith: () => endsOrStarts(folded, `-${length}`)
+    startsWith: () => endsOrStarts(folded, { range: '1, ?', bound: length }),
+    endsWith: () => endsOrStarts(folded, { range: '?', bound: -length })
   }[operator]()
   return {
     sql: matchText(table, column, sql),

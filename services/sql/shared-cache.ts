@@ -46,8 +46,8 @@ interface Limits<V> {
 }
 
 /**
- * Creates a cache that keys share. What it holds must be the same for every key, so a type that can hold a value of a key does
- * not compile: the second argument is then `never`. Values are bound for each request.
+ * Creates a cache that keys share. Its entries are the same for every key. A type that can hold a value of a key does not
+ * compile: the second argument is then `never`. Values are bound for each request.
  */
 export const createSharedCache = <V extends object | string>(
   limits: Limits<V>,

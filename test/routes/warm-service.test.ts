@@ -39,6 +39,7 @@ const SQL = `
     (5, 1, 4, 1, 'bad'), (6, NULL, NULL, 0, '');
   INSERT INTO marks VALUES ('a', 1, 1), ('b', 2, 2), ('c', 2, 3), ('d', 3, 4), ('e', 2, 6), ('f', 1, 5);`
 
+const SEARCHED = ['reviews', 'lines']
 const TABLES = ['regions', 'customers', 'shops', 'orders', 'lines', 'reviews', 'marks']
 
 /** What a rule compares: a claim of the key, or a value. */
@@ -99,7 +100,14 @@ interface Started {
 const start = async (t: Test): Promise<Started> => {
   const app = await startApp(t, { env: { DATABASE: createDatabase(t, SQL), ...ENV }, clock: () => now })
   const admin = await asAdmin(app)
-  for (const name of TABLES) await importTable(admin, name)
+  for (const name of TABLES) {
+    const { id } = await importTable(admin, name)
+    // Searches of these tables use an index.
+    const isSearched = SEARCHED.includes(name)
+    if (isSearched) dataOf(await admin.put(`/admin/tables/${id}`, { searchIndex: true }))
+    while (isSearched && dataOf(await admin.get(`/admin/tables/${id}`)).searchIndex.state !== 'ready')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+  }
   const roles = { customer: CLAIMED, other: CLAIMED, public: grantsFor(OF_ANN) }
   for (const [name, grants] of Object.entries(roles)) dataOf(await admin.post('/admin/roles', { name, grants }))
   const tokens = new Map<string, { readonly id: number; readonly token: string }>()
@@ -168,6 +176,7 @@ const READS: Readonly<Record<string, readonly Call[]>> = {
       ['GET', `/data/${name}`],
       ['GET', `/data/${name}?total=true&size=1&page=2`],
       ['GET', `/data/${name}?q=tea`],
+      ['GET', `/data/${name}?q=good`],
       ['GET', `/data/${name}?cursor=&size=1`]
     ]),
     ...EXPANDED.map((query): Call => ['GET', `/data/reviews?${query}`]),
@@ -257,6 +266,17 @@ const changesOf = (own: Own): Readonly<Record<string, readonly Call[]>> => ({
           },
           { op: 'update', table: 'lines', pk: own.line, values: { text: 'w' } },
           { op: 'delete', table: 'marks', pk: own.mark }
+        ]
+      }
+    ],
+    [
+      'POST',
+      '/data/_batch',
+      {
+        operations: [
+          { op: 'create', table: 'orders', values: { id: own.added + 4, n: 9 } },
+          { op: 'create', table: 'lines', values: { id: own.added + 5, order: { $result: 0, field: 'id' } } },
+          { op: 'update', table: 'orders', pk: { $result: 0, field: 'id' }, values: { note: 'v' } }
         ]
       }
     ]

@@ -1,55 +1,20 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Grant } from '../../../schemas/role.ts'
-import {
-  type App,
-  asAdmin,
-  bearer,
-  client,
-  createDatabase,
-  createTable,
-  dataOf,
-  expectError,
-  importTable,
-  startApp
-} from '../../helpers.ts'
+import { bearer, client, createTable, dataOf, expectError } from '../../helpers.ts'
 import { openServed } from '../../served.ts'
+import { OWN, startOrders } from './orders-app.ts'
 
 // A name in grants and permissions stands for the table or the field for which it was set.
 
-const SQL = `
-  CREATE TABLE orders (id INTEGER PRIMARY KEY, owner TEXT, secret TEXT);
-  INSERT INTO orders VALUES (1, 'ann', 'x'), (2, 'ben', 'y');
-  CREATE TABLE old (id INTEGER PRIMARY KEY);`
-
-const OWN: Grant = {
-  tables: ['orders'],
-  actions: ['read'],
-  rows: { where: { owner: { eq: { $claim: 'owner' } } } },
-  fields: { read: ['id', 'owner'] }
-}
 const ARCHIVE: Grant = { tables: ['Archive'], actions: ['read'] }
 
-const start = async (t: Test) => {
-  const file = createDatabase(t, SQL)
-  const app = await startApp(t, { env: { DATABASE: file } })
-  const admin = await asAdmin(app)
-  const orders = `/admin/tables/${(await importTable(admin, 'orders')).id}`
-  const newRole = async (name: string, grants: readonly Grant[]) =>
-    dataOf(await admin.post('/admin/roles', { name, grants }))
-  const keyOf = async (role: string) =>
-    tokenOf(app, dataOf(await admin.post('/admin/tokens', { name: role, role, claims: { owner: 'ann' } })))
-  return { app, admin, file, orders, newRole, keyOf }
-}
-
-const tokenOf = (app: App, { token }: { readonly token: string }) => client(app, bearer(token))
-
 t.test('a table gets no name that grants or permissions have', async (t) => {
-  const { app, admin, orders, newRole, keyOf } = await start(t)
+  const { app, admin, orders, newRole, keyOf } = await startOrders(t)
   const role = await newRole('customer', [OWN, ARCHIVE])
   await newRole('reader', [ARCHIVE])
   const permissions = { tables: ['archive'], actions: ['read'] }
   const issued = dataOf(await admin.post('/admin/tokens', { name: 'backup', permissions }))
-  const keys = [await keyOf('customer'), await keyOf('reader'), tokenOf(app, issued)]
+  const keys = [await keyOf('customer'), await keyOf('reader'), client(app, bearer(issued.token))]
   const rowsOf = async (table: string) =>
     Promise.all(keys.map(async (key) => (await key.get(`/data/${table}`)).json().data?.rows))
 
@@ -78,7 +43,7 @@ t.test('a table gets no name that grants or permissions have', async (t) => {
 })
 
 t.test('a name that another program has just given to a role or a token is refused, too', async (t) => {
-  const { admin, file, orders, newRole } = await start(t)
+  const { admin, file, orders, newRole } = await startOrders(t)
   await newRole('other', [{ tables: ['cats'], actions: ['read'] }])
   dataOf(await admin.post('/admin/tokens', { name: 'cats', permissions: { tables: ['dogs'], actions: ['read'] } }))
   const external = openServed(t, file)
@@ -96,7 +61,7 @@ t.test('a name that another program has just given to a role or a token is refus
 })
 
 t.test('a field gets no name that grants have', async (t) => {
-  const { admin, orders, newRole, keyOf } = await start(t)
+  const { admin, orders, newRole, keyOf } = await startOrders(t)
   await newRole('closed', [{ tables: ['orders'], actions: ['read'], fields: { read: ['id', 'code'] } }])
   const key = await keyOf('closed')
   expectError(t, await key.get('/data/orders'), 403, 'ACTION_NOT_ALLOWED')
@@ -109,7 +74,7 @@ t.test('a field gets no name that grants have', async (t) => {
 })
 
 t.test('a field of a view gets no name that grants have, by a rename in its table', async (t) => {
-  const { admin, file, orders, newRole, keyOf } = await start(t)
+  const { admin, file, orders, newRole, keyOf } = await startOrders(t)
   openServed(t, file).exec(`CREATE VIEW shown AS SELECT * FROM orders;
     CREATE VIEW nested AS SELECT * FROM shown;
     CREATE VIEW counted AS SELECT owner, count(secret) FROM orders GROUP BY owner`)
@@ -129,7 +94,7 @@ t.test('a field of a view gets no name that grants have, by a rename in its tabl
 })
 
 t.test('a new or an adopted table opens for those that name it, and its warnings list them', async (t) => {
-  const { admin, newRole, keyOf } = await start(t)
+  const { admin, newRole, keyOf } = await startOrders(t)
   await newRole('early', [{ tables: ['made', 'old'], actions: ['read'] }])
   const many = Array.from({ length: 25 }, (_, index) => `many ${index}`)
   for (const name of many)

@@ -1,40 +1,12 @@
-import t, { type Test } from 'tap'
-import type { Grant } from '../../../schemas/role.ts'
-import { asAdmin, bearer, client, createDatabase, dataOf, expectError, importTable, startApp } from '../../helpers.ts'
+import t from 'tap'
+import { dataOf, expectError, importTable } from '../../helpers.ts'
 import { openServed } from '../../served.ts'
+import { OWN, startOrders } from './orders-app.ts'
 
 // Grants that another program has written pass the checks of those that an administrator sends.
 
-const SQL = `
-  CREATE TABLE orders (id INTEGER PRIMARY KEY, owner TEXT, secret TEXT);
-  INSERT INTO orders VALUES (1, 'ann', 'x'), (2, 'ben', 'y');
-  CREATE TABLE old (id INTEGER PRIMARY KEY);`
-
-const OWN: Grant = {
-  tables: ['orders'],
-  actions: ['read'],
-  rows: { where: { owner: { eq: { $claim: 'owner' } } } },
-  fields: { read: ['id', 'owner'] }
-}
-
-const start = async (t: Test) => {
-  const file = createDatabase(t, SQL)
-  const lines: string[] = []
-  const logger = { level: 'error', stream: { write: (line: string) => lines.push(line) } }
-  const app = await startApp(t, { env: { DATABASE: file }, logger })
-  const admin = await asAdmin(app)
-  const orders = `/admin/tables/${(await importTable(admin, 'orders')).id}`
-  const newRole = async (name: string, grants: readonly Grant[]) =>
-    dataOf(await admin.post('/admin/roles', { name, grants }))
-  const keyOf = async (role: string) => {
-    const { token } = dataOf(await admin.post('/admin/tokens', { name: role, role, claims: { owner: 'ann' } }))
-    return client(app, bearer(token))
-  }
-  return { admin, file, lines, orders, newRole, keyOf }
-}
-
 t.test('of two stored grants for one table and action, neither opens it', async (t) => {
-  const { admin, file, lines, orders, newRole, keyOf } = await start(t)
+  const { admin, file, lines, orders, newRole, keyOf } = await startOrders(t)
   const { id } = await newRole('customer', [OWN, { tables: ['*'], actions: ['read'] }])
   await importTable(admin, 'old')
   const key = await keyOf('customer')
@@ -54,7 +26,7 @@ t.test('of two stored grants for one table and action, neither opens it', async 
   t.match(shown.warnings, ["Two grants name the action 'read' and the table 'orders'. Neither opens it."])
   t.match(lines.join(''), /Stored grants of the role open nothing/)
   expectError(t, await key.get('/data/orders'), 403, 'ACTION_NOT_ALLOWED')
-  t.equal((await key.get('/data/old')).statusCode, 200, 'the other grants open what they did')
+  t.equal((await key.get('/data/old')).statusCode, 200, 'the other grants still apply')
   expectError(t, await admin.put(orders, { name: 'bills' }), 409, 'RIGHTS_CONFLICT')
 
   const everything = await store([
@@ -70,7 +42,7 @@ t.test('of two stored grants for one table and action, neither opens it', async 
 })
 
 t.test('stored grants of another form open nothing', async (t) => {
-  const { admin, file, newRole, keyOf } = await start(t)
+  const { admin, file, newRole, keyOf } = await startOrders(t)
   await newRole('valid', [OWN])
   const forms: readonly unknown[] = [
     {},
