@@ -106,7 +106,7 @@ const invalidKey = (name: string, key: string): TestCaller => ({ name, hasInvali
 const createInvalidKeys = async ({ admin, newKey, newSession }: Setup): Promise<TestCaller[]> => {
   const revoked = await newKey(ADMIN_SCOPES)
   dataOf(await admin.delete(`/admin/keys/${revoked.id}`))
-  const soon = Date.now() + 20
+  const soon = Date.now() + 500
   const expired = await newKey(ADMIN_SCOPES, soon)
   while (Date.now() < soon) await setImmediate()
   const { key } = await newKey(ADMIN_SCOPES)
