@@ -1,14 +1,17 @@
 // Generates clients from the documents of a running service, compiles them and runs a scenario with each:
 // `npm run clients`, or `npm run clients -- go typescript-fetch` for some. The last line is `N passed, N failed`.
+// Without arguments, it writes verified.json. --quick: three generators. --check: only whether verified.json is current.
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documents } from './documents.js'
 import { generators } from './generators.js'
 import { lint } from './lint.js'
-import { startService } from './service.js'
+import { request, startService } from './service.js'
 import { CACHE, endChildren, isInstalled, run } from './tools.js'
+import { digestInputs, findDifferences, QUICK, writeVerified } from './verified.js'
 
-const LIMIT_MS = 25 * 60_000
+/** A machine that does other work needs more. */
+const LIMIT_MINUTES = Number(process.env.ROWHOUSE_CLIENTS_MINUTES ?? 25)
 /** Checks at a time: about half of a check uses one core only. */
 const JOBS = 2
 const projects = new URL('projects/', import.meta.url).pathname
@@ -17,12 +20,23 @@ const scenarios = new URL('scenarios/', import.meta.url).pathname
 const isInCi = process.env.CI === 'true'
 const print = (line) => process.stdout.write(`${line}\n`)
 
-const download = async (service, { path, headers }, version, file) => {
+/** Returns the text of a document, in version 3.0 or 3.1. */
+const download = async (service, { path, headers }, version) => {
   const url = new URL(path, service.address)
   url.searchParams.set('openapi', version)
-  const response = await fetch(url, { headers: headers(service) })
+  const response = await request(url, { headers: headers(service) })
   if (!response.ok) throw new Error(`GET ${path} returned ${response.status}.`)
-  writeFileSync(file, JSON.stringify(await response.json(), null, 2))
+  return JSON.stringify(await response.json(), null, 2)
+}
+
+/** Returns the texts of a document with all tables, in both versions. */
+const downloadWhole = async (document) => {
+  const service = await startService(document.contentFor('all'))
+  try {
+    return [await download(service, document, '3.1'), await download(service, document, '3.0')]
+  } finally {
+    await service.stop()
+  }
 }
 
 /** Returns the working folder of a check, with the documents and with copies of the folders that there are. */
@@ -31,8 +45,8 @@ const prepare = async (service, document, name, folders) => {
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
   for (const folder of folders.filter(existsSync)) cpSync(folder, work, { recursive: true })
-  await download(service, document, '3.1', join(work, 'openapi.json'))
-  await download(service, document, '3.0', join(work, 'openapi-3.0.json'))
+  writeFileSync(join(work, 'openapi.json'), await download(service, document, '3.1'))
+  writeFileSync(join(work, 'openapi-3.0.json'), await download(service, document, '3.0'))
   return work
 }
 
@@ -93,12 +107,26 @@ const attempt = async ({ name, document, needs, check }) => {
   }
 }
 
-const names = process.argv.slice(2)
+process.on('exit', endChildren)
+
+const args = process.argv.slice(2)
+const isWhole = args.length === 0
+const names = args.flatMap((arg) => (arg === '--quick' ? QUICK : arg)).filter((name) => name !== '--check')
 const known = new Set([...documents, ...checks].map(({ name }) => name))
 const unknown = names.filter((name) => !known.has(name))
 if (unknown.length > 0) {
-  print(`Unknown: ${unknown.join(', ')}. The names are: ${[...known].join(', ')}.`)
+  print(`Unknown: ${unknown.join(', ')}. The names are: ${[...known].join(', ')}. Others: --quick, --check.`)
   process.exit(2)
+}
+
+const targets = ['lint', ...Object.keys(generators)]
+
+if (args.includes('--check')) {
+  const reasons = findDifferences(await digestInputs(documents, downloadWhole), targets)
+  for (const reason of reasons) print(reason)
+  if (reasons.length === 0) print('clients/verified.json is current.')
+  else print('Run npm run clients, and commit clients/verified.json.')
+  process.exit(reasons.length === 0 ? 0 : 1)
 }
 
 /** Whether the arguments include the name, or no name of this group. */
@@ -107,18 +135,23 @@ const isNamed = (group, name) => names.includes(name) || !group.some((member) =>
 const isChosen = ({ name, document }) => isNamed(documents, document.name) && isNamed(checks, name)
 
 setTimeout(() => {
-  print(`not ok: the checks took longer than ${LIMIT_MS / 60_000} minutes`)
-  endChildren()
+  print(`not ok: the checks took longer than ${LIMIT_MINUTES} minutes`)
   process.exit(1)
-}, LIMIT_MS).unref()
+}, LIMIT_MINUTES * 60_000).unref()
+
+// Before the checks: a change during them makes the file old.
+const inputs = isWhole ? await digestInputs(documents, downloadWhole) : null
 
 const results = []
 const waiting = checks.filter(isChosen)
 const takeChecks = async () => {
-  for (let check = waiting.shift(); check; check = waiting.shift()) results.push(await attempt(check))
+  for (let check = waiting.shift(); check; check = waiting.shift())
+    results.push({ name: check.name, result: await attempt(check) })
 }
 await Promise.all(Array.from({ length: JOBS }, takeChecks))
-const count = (result) => results.filter((item) => item === result).length
+const count = (result) => results.filter((item) => item.result === result).length
+const hasPassed = (target) => results.every(({ name, result }) => name !== target || result === 'passed')
+if (inputs) writeVerified(inputs, targets.filter(hasPassed))
 if (count('skipped') > 0) print(`${count('skipped')} skipped, because a command that they need is missing`)
 print(`${count('passed')} passed, ${count('failed')} failed`)
 process.exitCode = count('failed') === 0 ? 0 : 1

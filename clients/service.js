@@ -18,16 +18,21 @@ const readAddress = async (child) => {
   throw new Error('The service did not start.')
 }
 
+/** Returns the response of a request. Retries while the service is overloaded, because other checks use all cores. */
+export const request = async (url, init) => {
+  const response = await fetch(url, init)
+  if (response.status !== 503) return response
+  await response.body?.cancel()
+  // In seconds.
+  await setTimeout(1000 * Number(response.headers.get('retry-after') ?? 1))
+  return request(url, init)
+}
+
 /** Returns the session of the administrator: its cookie, and a function that sends a request and returns the data of the response. */
 const logIn = async (address) => {
   const send = async (cookie, method, path, body) => {
     const headers = { 'content-type': 'application/json', cookie }
-    const response = await fetch(address + path, { method, headers, body: JSON.stringify(body) })
-    if (response.status === 503) {
-      // Other checks use all cores. `retry-after` is in seconds.
-      await setTimeout(1000 * Number(response.headers.get('retry-after') ?? 1))
-      return send(cookie, method, path, body)
-    }
+    const response = await request(address + path, { method, headers, body: JSON.stringify(body) })
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
     return response
   }

@@ -1,5 +1,5 @@
 // `npm run release -- 0.2.0` checks whether this commit can be released as this version. It changes no file of the
-// repository. With --skip-tests it leaves out npm test, with --offline the advisories if the registry cannot be reached.
+// repository. With --skip-tests it leaves out npm test and npm run clients, with --offline the advisories if the registry cannot be reached.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -49,6 +49,12 @@ const checkTests = () => {
   return status === 0 ? null : 'npm test fails. Correct what it names.'
 }
 
+/** A change that the quick check of clients does not find is found here. */
+const checkClients = () => {
+  const { status } = spawnSync('npm', ['run', '--silent', 'clients'], { stdio: 'inherit' })
+  return status === 0 ? null : 'npm run clients fails. Correct what it names.'
+}
+
 const checkPack = () => {
   const { isDone, output } = run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')
   if (!isDone) return 'npm pack fails. Run it to see why.'
@@ -80,7 +86,12 @@ const checksOf = (version: string, options: { readonly skipsTests: boolean; read
   { title: 'the working tree is clean, on main', find: checkTree },
   { title: 'CHANGELOG.md has the version', find: () => changelogProblem(read('CHANGELOG.md'), version) },
   { title: 'all files have the version', find: () => versionProblem(versionsInTree(), version) },
-  ...(options.skipsTests ? [] : [{ title: 'npm test passes', find: checkTests }]),
+  ...(options.skipsTests
+    ? []
+    : [
+        { title: 'npm test passes', find: checkTests },
+        { title: 'npm run clients passes', find: checkClients }
+      ]),
   { title: 'npm pack makes the package', find: checkPack },
   { title: `${SBOM} names all dependencies`, find: checkSbom },
   { title: 'each advisory is explained', find: () => checkAdvisories(options.isOffline) }

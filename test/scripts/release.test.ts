@@ -12,7 +12,7 @@ const package_ = {
   name: 'rowhouse',
   version: '0.2.0',
   files: ['dist/rowhouse.js'],
-  scripts: { test: 'node -e 0' },
+  scripts: { test: 'node -e 0', clients: 'node -e 0' },
   dependencies: { ajv: '8.0.0' }
 }
 
@@ -75,6 +75,7 @@ t.test('a commit that can be released passes each check, and gets an SBOM', asyn
       'ok      CHANGELOG.md has the version',
       'ok      all files have the version',
       'ok      npm test passes',
+      'ok      npm run clients passes',
       'ok      npm pack makes the package',
       'ok      dist/sbom.cdx.json names all dependencies',
       'ok      each advisory is explained'
@@ -90,7 +91,7 @@ t.test('each failed check is named, and the others run', async (t) => {
   const directory = createRepository(t)
   writeFileSync(
     join(directory, 'package.json'),
-    JSON.stringify({ ...package_, scripts: { test: 'node -e "throw 1"' } })
+    JSON.stringify({ ...package_, scripts: { test: 'node -e "throw 1"', clients: 'node -e "throw 1"' } })
   )
   rmSync(join(directory, 'openapi.json'))
   rmSync(join(directory, 'services/model/version.ts'))
@@ -104,6 +105,7 @@ t.test('each failed check is named, and the others run', async (t) => {
       /^not ok.*CHANGELOG/,
       /^not ok.*version/,
       /^not ok.*test/,
+      /^not ok.*clients/,
       /^ok.*pack/,
       /^not ok.*sbom/,
       /^not ok.*advisory/
@@ -112,6 +114,7 @@ t.test('each failed check is named, and the others run', async (t) => {
   const output = lines.join('\n')
   t.match(output, /This could not be checked: ENOENT.*version\.ts/)
   t.match(output, /npm test fails/)
+  t.match(output, /npm run clients fails/)
   t.match(output, /npm sbom fails\. Run npm ci/)
   t.match(output, /NOT CHECKED: the registry cannot be reached/)
 })
@@ -125,7 +128,7 @@ t.test('a package that cannot be made is named, and --skip-tests leaves out the 
   const output = lines.join('\n')
   t.match(output, /services\/model\/version\.ts has undefined\. Set 0\.2\.0 there/)
   t.match(output, /npm pack fails\. Run it to see why/)
-  t.notMatch(output, /npm test/)
+  t.notMatch(output, /npm test|npm run clients/)
 })
 
 t.test('without a version, the usage is shown', async (t) => {
