@@ -52,7 +52,7 @@ const checkTests = () => {
 /** A change that the quick check of clients does not find is found here. */
 const checkClients = () => {
   const { status } = spawnSync('npm', ['run', '--silent', 'clients'], { stdio: 'inherit' })
-  return status === 0 ? null : 'npm run clients fails. Correct what it names.'
+  return status === 0 ? null : 'npm run clients fails. Correct the failures that it prints.'
 }
 
 const checkPack = () => {

@@ -19,7 +19,7 @@ const { differences }: { readonly differences: Differences } = await import(reso
 
 t.test('clients/verified.json is current, and every target is listed as passed', async (t) => {
   const [command, ...args] = [...plainNode(), resolve('clients/run.js'), '--check']
-  // Its output says what has changed, and which command to run.
+  // Its output lists the changes, and has the command to run.
   const { status, stdout } = spawnSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   t.equal(stdout, 'clients/verified.json is current.\n')
   t.equal(status, 0)
