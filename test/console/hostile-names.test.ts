@@ -18,8 +18,8 @@ if (skip) {
     for (const { id, name } of tables) {
       const kind = kindOf(name)
       await go(page, `tables/${id}`)
-      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
       await page.getByRole('gridcell').nth(5).waitFor()
+      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
       await expectSafe(t, page, `records of ${kind}`)
       await photographPage(page, `hostile-${kind}`)
       await go(page, `tables/${id}?record=${encodeURIComponent(KEYS[0] ?? '')}`)
@@ -49,9 +49,9 @@ if (skip) {
     await photographPage(page, 'hostile-roles')
     for (const { id, name } of roles) {
       await go(page, `roles/${id}`)
-      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
       for (const place of [1, 2, 3]) await page.getByRole('button', { name: new RegExp(`^Grant ${place}`) }).click()
       await page.getByLabel('Field of preset 1').waitFor()
+      t.equal(await page.getByRole('heading', { level: 1 }).textContent(), name)
       await expectSafe(t, page, `role ${name}`)
       await photographPage(page, `hostile-role-${id}`)
     }
