@@ -1,9 +1,7 @@
 # syntax=docker/dockerfile:1
 
-# Not Node 24: compiled with the headers of 24.19 or later, better-sqlite3 12 aborts the process in a garbage collection
-# (node::ObjectWrap asserts an environment). better-sqlite3 13 uses Node-API instead, but does not run on Node 20.
 # The full image has a compiler: a native package may have no binary for this platform.
-FROM node:22-bookworm AS build
+FROM node:26-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json ./console/
@@ -11,7 +9,7 @@ RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:22-bookworm-slim
+FROM node:26-bookworm-slim
 # SQLite writes large sorts to temporary files. They belong on the disk of the data, because /tmp may be in memory.
 # MALLOC_ARENA_MAX: docs/decisions/0038-large-values.md.
 ENV NODE_ENV=production \

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { run } from './run.ts'
 
 process.stdout.once('error', ({ code, message }: NodeJS.ErrnoException) => {

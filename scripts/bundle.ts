@@ -2,7 +2,8 @@ import { build } from 'esbuild'
 
 /** The entry modules of the processes and threads. */
 const ENTRIES = {
-  rowhouse: 'cli/main',
+  rowhouse: 'cli/bin',
+  main: 'cli/main',
   'verifier-process': 'services/accounts/verifier-process',
   'writer/writer': 'services/engine/writer/writer',
   'reader/reader': 'services/engine/reader/reader',
@@ -33,8 +34,9 @@ await build({
   bundle: true,
   format: 'esm',
   platform: 'node',
-  target: 'node20.12',
-  external: NOT_BUNDLED,
+  target: 'node22.14',
+  // `rowhouse` loads `main` only after its check.
+  external: [...NOT_BUNDLED, './main.js'],
   banner: { js: COMMON_JS },
   sourcemap: true,
   logLevel: 'warning'

@@ -26,9 +26,9 @@ const { services, volumes } = parse(readFileSync('docker-compose.yml', 'utf8'))
 const service = services.rowhouse
 
 t.test('the image is built from the lock file, without development dependencies', async (t) => {
-  t.match(build?.last('FROM'), /^node:22-bookworm AS build$/)
+  t.match(build?.last('FROM'), /^node:26-bookworm AS build$/)
   t.match(build?.all('RUN'), [/^npm ci\b/, /npm run build && npm prune --omit=dev\b/])
-  t.match(image?.last('FROM'), /^node:22-bookworm-slim$/)
+  t.match(image?.last('FROM'), /^node:26-bookworm-slim$/)
   t.same(image?.all('COPY'), [
     '--from=build /app/package.json ./',
     '--from=build /app/node_modules ./node_modules',

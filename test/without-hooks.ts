@@ -9,5 +9,9 @@ import module from 'node:module'
 const register = () => {}
 Object.assign(module, { register, registerHooks: register })
 
+const { EXPECTED_NODE } = process.env
+if (EXPECTED_NODE !== undefined && !process.version.startsWith(`v${EXPECTED_NODE}.`))
+  throw new Error(`These tests are for Node ${EXPECTED_NODE}, but ${process.version} runs.`)
+
 /** Child processes load this module too, in any working directory. */
 process.env.NODE_OPTIONS = `--import ${import.meta.url}`

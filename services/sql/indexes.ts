@@ -21,11 +21,15 @@ export interface StoredIndex {
   readonly collations: readonly string[]
 }
 
-/** Returns SQL for the indexes of the stored table that `table` names, as JSON for `toIndexes`. */
+/**
+ * Returns SQL for the indexes of the stored table that `table` names, as JSON for `toIndexes`. `json((…))`: in SQLite 3.54,
+ * a subquery with an ordered aggregate returns its JSON as text.
+ */
 export const indexesJson = (table: string) => `(
   SELECT json_group_array(json_object('name', i.name, 'unique', i."unique", 'partial', i.partial, 'origin', i.origin,
-    'columns', (SELECT json_group_array(json_array(c.name, c."desc" = 0 AND c.coll = 'BINARY', c.coll) ORDER BY c.seqno)
-      FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key))
+    'columns', json((
+      SELECT json_group_array(json_array(c.name, c."desc" = 0 AND c.coll = 'BINARY', c.coll) ORDER BY c.seqno)
+      FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key)))
     ORDER BY i.name)
   FROM temp.pragma_index_list(${table}) AS i)`
 

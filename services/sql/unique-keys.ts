@@ -16,10 +16,10 @@ export const hasKey = (table: string, { fields }: UniqueKey, toValue: (name: str
     .map(({ name, collation }) => `${columnRef(table, name)} = ${toValue(name)} COLLATE ${identifier(collation)}`)
     .join(' AND ')
 
-/** An SQL expression: the unique indexes of a table as JSON, by name. Binds the name of the table. */
-export const UNIQUE_INDEXES = `(SELECT json_group_array(json_object('name', i.name, 'sql', s.sql, 'partial', i.partial, 'fields', (
+/** An SQL expression: the unique indexes of a table as JSON, by name. `json((…))`: see `indexesJson`. Binds the name of the table. */
+export const UNIQUE_INDEXES = `(SELECT json_group_array(json_object('name', i.name, 'sql', s.sql, 'partial', i.partial, 'fields', json((
     SELECT json_group_array(json_object('name', c.name, 'collation', c.coll) ORDER BY c.seqno)
-    FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key)) ORDER BY i.name)
+    FROM temp.pragma_index_xinfo(i.name) AS c WHERE c.key))) ORDER BY i.name)
   FROM temp.pragma_index_list(?) AS i
   LEFT JOIN main.sqlite_schema AS s ON s.type = 'index' AND s.name = i.name
   WHERE i."unique")`

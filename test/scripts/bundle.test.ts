@@ -12,6 +12,7 @@ t.test('each process and each thread is one file, and the files of threads are s
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
   t.strictSame(files.sort(), [
     'backup/backup-process.js',
+    'main.js',
     'reader/reader.js',
     'reader/view-process.js',
     'rowhouse.js',

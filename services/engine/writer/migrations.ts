@@ -7,16 +7,16 @@ export const RESERVED_PREFIX = '_rowhouse_'
 
 /**
  * The choices in a `structure` of version 1. Its columns are read by their paths: an element that is not an object gives
- * nulls, which later make one table unusable, where `->` on the element would fail.
+ * nulls, which later make one table unusable, where `->` on the element would fail. SQLite 3.54 needs the outer `json((…))`.
  */
-const CHOICES_OF_STRUCTURE = `json_object('version', 1, 'autoTimestamps', structure -> '$.autoTimestamps', 'fields', (
+const CHOICES_OF_STRUCTURE = `json_object('version', 1, 'autoTimestamps', structure -> '$.autoTimestamps', 'fields', json((
   SELECT json_group_array(json(iif(structure ->> (path || '.isPrimary'),
     json_insert(field, '$.isNullableKey', structure -> (path || '.nullable')), field)) ORDER BY position)
   FROM (SELECT key AS position, fullkey AS path, json_object(
       'name', structure -> (fullkey || '.name'), 'label', structure -> (fullkey || '.label'),
       'jsonType', structure -> (fullkey || '.jsonType'), 'isHidden', structure -> (fullkey || '.isHidden'),
       'isReadonly', structure -> (fullkey || '.isReadonly')) AS field
-    FROM temp.json_each(structure, '$.columns'))))`
+    FROM temp.json_each(structure, '$.columns')))))`
 
 /**
  * One entry per version. Each runs in a transaction of its own, and is never edited once released. The version is stored
