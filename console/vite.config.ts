@@ -32,6 +32,8 @@ export default defineConfig({
     outDir: '../dist/console',
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    // For the licenses in the package: scripts/pack.ts.
+    license: { fileName: 'licenses.json' },
     chunkSizeWarningLimit: 700,
     modulePreload: { polyfill: false }
   },

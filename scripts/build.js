@@ -22,7 +22,12 @@ const RECORD = join(OUTPUT, 'build.json')
 
 /** What the bundle of the service is made of. Tests and benchmarks are not in it. */
 const SOURCE_FOLDERS = ['cli', 'plugins', 'routes', 'schemas', 'services']
-const SOURCE_FILES = ['package-lock.json', 'scripts/bundle.ts', 'tsconfig.build.json', 'tsconfig.json']
+const SOURCE_FILES = [
+  'package-lock.json',
+  ...['bundle', 'licenses', 'native-packages'].map((name) => `scripts/${name}.ts`),
+  'tsconfig.build.json',
+  'tsconfig.json'
+]
 
 /** What the console is made of. */
 const CONSOLE_FOLDER = 'console'
