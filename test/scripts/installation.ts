@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, lstatSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
@@ -33,6 +33,42 @@ export const secondsOf = (run: () => void) => {
   const start = performance.now()
   run()
   return Math.round((performance.now() - start) / 1000)
+}
+
+export interface Packed {
+  readonly filename: string
+  readonly size: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+/** Makes the package in a folder, as `npm run pack` does after the build. */
+export const pack = (folder: string): Packed => {
+  const options = ['--json', '--pack-destination', folder]
+  const output = execFileSync(process.execPath, ['build/scripts/pack.js', ...options], { encoding: 'utf8' })
+  return JSON.parse(output)[0]
+}
+
+/** npm asks once for a review of these scripts. README explains it. */
+const REVIEW = /^npm warn install-scripts /
+
+/** Installs a package. Returns the whole seconds that it took, and the warnings of npm except those about scripts. */
+export const installPackage = (directory: string, file: string) => {
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+  let output = ''
+  const seconds = secondsOf(() => {
+    const { status, stderr } = spawnSync('npm', ['install', ...options, file], { cwd: directory, encoding: 'utf8' })
+    if (status !== 0) throw new Error(stderr)
+    output = stderr
+  })
+  const warnings = output.split('\n').filter((line) => /^npm warn/i.test(line) && !REVIEW.test(line))
+  return { seconds, warnings }
+}
+
+/** Returns the size and the number of the packages in a folder. */
+export const installationOf = (directory: string) => {
+  const installed = join(directory, 'node_modules')
+  const { packages } = JSON.parse(readFileSync(join(installed, '.package-lock.json'), 'utf8'))
+  return { bytes: sizeOf(installed), packages: Object.keys(packages).length }
 }
 
 interface Program {
