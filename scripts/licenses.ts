@@ -11,6 +11,9 @@ export interface BundledPackage {
   readonly text: string
 }
 
+/** The build writes the packages in the bundles of the service and of the console into these files. */
+export const BUNDLED = ['dist/licenses.json', 'dist/console/licenses.json']
+
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i
 
 /** Matches the folder of the innermost package that has the module. */

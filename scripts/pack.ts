@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BundledPackage, licensesText } from './licenses.ts'
+import { BUNDLED, type BundledPackage, licensesText } from './licenses.ts'
 import { NATIVE_PACKAGES } from './native-packages.ts'
 
 /** Source maps, what only the build and a release need, and earlier packages. */
@@ -33,7 +33,7 @@ const packageJson = {
 const writePackage = (folder: string) => {
   for (const path of ['LICENSE', 'README.md', ...files])
     cpSync(path, join(folder, path), { recursive: true, filter: (file) => !NOT_PACKED.test(file) })
-  const bundled: BundledPackage[] = [...readJson('dist/licenses.json'), ...readJson('dist/console/licenses.json')]
+  const bundled: BundledPackage[] = BUNDLED.flatMap(readJson)
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.md'), licensesText(bundled))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packageJson, null, 2)}\n`)
 }

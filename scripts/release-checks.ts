@@ -26,8 +26,8 @@ export const packProblem = (paths: readonly string[]) =>
 
 interface Component {
   readonly name: string
+  /** Name and version. */
   readonly 'bom-ref': string
-  readonly properties?: readonly { readonly name: string }[]
 }
 
 /** The parts of a CycloneDX document that are used: https://cyclonedx.org/docs/1.5/json/ */
@@ -37,15 +37,26 @@ export interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
 }
 
-const isForDevelopment = ({ properties = [] }: Component) =>
-  properties.some(({ name }) => name === 'cdx:npm:package:development')
+/** Returns these refs and all that they depend on. */
+const withDependencies = (refs: readonly string[], { dependencies }: Sbom) => {
+  const reached = new Set(refs)
+  // The loop also visits the refs that it adds.
+  for (const ref of reached)
+    for (const next of dependencies.filter((one) => one.ref === ref).flatMap(({ dependsOn }) => dependsOn))
+      reached.add(next)
+  return reached
+}
 
-/**
- * Removes the packages that only development needs. `npm sbom --omit dev` of npm 11 also removes packages that a
- * development package needs, too, such as our own dependency ajv.
- */
-export const withoutDevelopment = (sbom: Sbom): Sbom => {
-  const removed = new Set(sbom.components.filter(isForDevelopment).map((component) => component['bom-ref']))
+/** Keeps what the package contains and installs. `npm sbom` also lists packages for development. */
+export const sbomOfPackage = (
+  sbom: Sbom,
+  bundled: readonly { readonly name: string; readonly version: string }[],
+  installed: readonly string[]
+): Sbom => {
+  const installedRefs = sbom.components.filter(({ name }) => installed.includes(name)).map((one) => one['bom-ref'])
+  const kept = withDependencies(installedRefs, sbom)
+  for (const { name, version } of bundled) kept.add(`${name}@${version}`)
+  const removed = new Set(sbom.components.map((one) => one['bom-ref']).filter((ref) => !kept.has(ref)))
   const isKept = (ref: string) => !removed.has(ref)
   return {
     ...sbom,
@@ -56,10 +67,10 @@ export const withoutDevelopment = (sbom: Sbom): Sbom => {
   }
 }
 
-export const sbomProblem = ({ bomFormat, components }: Sbom, dependencies: readonly string[]) => {
+export const sbomProblem = ({ bomFormat, components }: Sbom, packages: readonly string[]) => {
   if (bomFormat !== 'CycloneDX') return 'npm sbom did not write a CycloneDX document. Check the version of npm.'
   const names = new Set(components.map(({ name }) => name))
-  const missing = dependencies.filter((name) => !names.has(name))
+  const missing = packages.filter((name) => !names.has(name))
   return missing.length === 0 ? null : `The SBOM does not name ${missing.join(', ')}. Run npm ci.`
 }
 

@@ -1,22 +1,27 @@
 // `npm run release -- 0.2.0` checks whether this commit can be released as this version. It changes no file of the
-// repository. With --skip-tests it leaves out npm test and npm run clients, with --offline the advisories if the registry cannot be reached.
+// repository, and writes the package and its SBOM into dist. With --skip-tests it leaves out npm test and npm run clients,
+// with --offline the advisories if the registry cannot be reached.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { BUNDLED, type BundledPackage } from './licenses.ts'
+import { NATIVE_PACKAGES } from './native-packages.ts'
 import {
   auditProblem,
   changelogProblem,
   packProblem,
+  sbomOfPackage,
   sbomProblem,
   treeProblem,
-  versionProblem,
-  withoutDevelopment
+  versionProblem
 } from './release-checks.ts'
 
 const USAGE = 'Usage: npm run release -- VERSION [--skip-tests] [--offline], such as npm run release -- 0.2.0'
 const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
 /** Not in the repository, nor in the package. */
 const SBOM = 'dist/sbom.cdx.json'
+const PACK = fileURLToPath(import.meta.resolve('./pack.js'))
 
 const read = (file: string) => readFileSync(file, 'utf8')
 const readJson = (file: string) => JSON.parse(read(file))
@@ -56,8 +61,8 @@ const checkClients = () => {
 }
 
 const checkPack = () => {
-  const { isDone, output } = run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts')
-  if (!isDone) return 'npm pack fails. Run it to see why.'
+  const { isDone, output } = run(process.execPath, PACK, '--json', '--pack-destination', 'dist')
+  if (!isDone) return 'npm run pack fails. Run it to see why.'
   const [packed] = JSON.parse(output)
   return packProblem(packed.files.map(({ path }: { readonly path: string }) => path))
 }
@@ -65,10 +70,10 @@ const checkPack = () => {
 const checkSbom = () => {
   const { isDone, output } = run('npm', 'sbom', '--sbom-format', 'cyclonedx')
   if (!isDone) return 'npm sbom fails. Run npm ci, then npm sbom --sbom-format cyclonedx to see why.'
-  const sbom = withoutDevelopment(JSON.parse(output))
-  mkdirSync('dist', { recursive: true })
+  const bundled: BundledPackage[] = BUNDLED.flatMap(readJson)
+  const sbom = sbomOfPackage(JSON.parse(output), bundled, NATIVE_PACKAGES)
   writeFileSync(SBOM, `${JSON.stringify(sbom, null, 2)}\n`)
-  return sbomProblem(sbom, Object.keys(readJson('package.json').dependencies))
+  return sbomProblem(sbom, [...bundled.map(({ name }) => name), ...NATIVE_PACKAGES])
 }
 
 const checkAdvisories = (isOffline: boolean) => {
@@ -92,8 +97,8 @@ const checksOf = (version: string, options: { readonly skipsTests: boolean; read
         { title: 'npm test passes', find: checkTests },
         { title: 'npm run clients passes', find: checkClients }
       ]),
-  { title: 'npm pack makes the package', find: checkPack },
-  { title: `${SBOM} names all dependencies`, find: checkSbom },
+  { title: 'npm run pack makes the package', find: checkPack },
+  { title: `${SBOM} names all packages in it`, find: checkSbom },
   { title: 'each advisory is explained', find: () => checkAdvisories(options.isOffline) }
 ]
 

@@ -3,10 +3,10 @@ import {
   auditProblem,
   changelogProblem,
   packProblem,
+  sbomOfPackage,
   sbomProblem,
   treeProblem,
-  versionProblem,
-  withoutDevelopment
+  versionProblem
 } from '../../scripts/release-checks.ts'
 
 t.test('a release is of a clean tree of main', async (t) => {
@@ -33,11 +33,7 @@ t.test('the package has the program', async (t) => {
   t.match(packProblem(['package.json']), /no dist\/rowhouse\.js/)
 })
 
-const component = (name: string, ...properties: readonly string[]) => ({
-  name,
-  'bom-ref': `${name}@1.0.0`,
-  properties: properties.map((property) => ({ name: property }))
-})
+const component = (name: string) => ({ name, 'bom-ref': `${name}@1.0.0` })
 
 t.test('the SBOM is CycloneDX and names each dependency', async (t) => {
   const sbom = { bomFormat: 'CycloneDX', components: [component('ajv')], dependencies: [] }
@@ -46,22 +42,26 @@ t.test('the SBOM is CycloneDX and names each dependency', async (t) => {
   t.match(sbomProblem({ ...sbom, bomFormat: 'SPDX' }, []), /did not write a CycloneDX document/)
 })
 
-t.test('packages that only development needs are not in the SBOM', async (t) => {
-  const components = [
-    component('ajv'),
-    component('tap', 'cdx:npm:package:development'),
-    { name: 'pino', 'bom-ref': 'pino@1.0.0' }
-  ]
+t.test('the SBOM has the packages in the bundle, and those that are installed with all that they need', async (t) => {
+  const names = ['ajv', 'react', 'tap', 'argon2', 'node-gyp-build']
   const dependencies = [
-    { ref: 'rowhouse@0.2.0', dependsOn: ['ajv@1.0.0', 'tap@1.0.0'] },
-    { ref: 'tap@1.0.0', dependsOn: ['ajv@1.0.0'] }
+    { ref: 'rowhouse@0.2.0', dependsOn: ['ajv@1.0.0', 'argon2@1.0.0', 'tap@1.0.0'] },
+    { ref: 'tap@1.0.0', dependsOn: ['ajv@1.0.0'] },
+    { ref: 'argon2@1.0.0', dependsOn: ['node-gyp-build@1.0.0'] },
+    { ref: 'ajv@1.0.0', dependsOn: ['tap@1.0.0'] }
   ]
-  const kept = withoutDevelopment({ bomFormat: 'CycloneDX', components, dependencies })
+  const sbom = { bomFormat: 'CycloneDX', components: names.map(component), dependencies }
+  const bundled = ['ajv', 'react'].map((name) => ({ name, version: '1.0.0' }))
+  const kept = sbomOfPackage(sbom, bundled, ['argon2'])
   t.strictSame(
     kept.components.map(({ name }) => name),
-    ['ajv', 'pino']
+    ['ajv', 'react', 'argon2', 'node-gyp-build']
   )
-  t.strictSame(kept.dependencies, [{ ref: 'rowhouse@0.2.0', dependsOn: ['ajv@1.0.0'] }])
+  t.strictSame(kept.dependencies, [
+    { ref: 'rowhouse@0.2.0', dependsOn: ['ajv@1.0.0', 'argon2@1.0.0'] },
+    { ref: 'argon2@1.0.0', dependsOn: ['node-gyp-build@1.0.0'] },
+    { ref: 'ajv@1.0.0', dependsOn: [] }
+  ])
 })
 
 t.test('an advisory is explained, or named', async (t) => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -8,12 +8,15 @@ import { temporaryDirectory } from '../fixtures.ts'
 const script = fileURLToPath(new URL(`../../scripts/release${extname(import.meta.url)}`, import.meta.url))
 
 const ajv = { name: 'ajv', version: '8.0.0' }
+/** Packages with native code, which the package lists. */
+const argon2 = { name: 'argon2', version: '0.45.0' }
+const engine = { name: 'better-sqlite3', version: '13.0.0' }
 const package_ = {
   name: 'rowhouse',
   version: '0.2.0',
-  files: ['dist/rowhouse.js'],
+  files: ['CHANGELOG.md', 'dist'],
   scripts: { test: 'node -e 0', clients: 'node -e 0' },
-  dependencies: { ajv: '8.0.0' }
+  dependencies: { ajv: '8.0.0', argon2: '0.45.0', 'better-sqlite3': '13.0.0' }
 }
 
 const FILES = {
@@ -26,17 +29,25 @@ const FILES = {
     packages: {
       '': { name: 'rowhouse', version: '0.2.0', dependencies: package_.dependencies },
       console: { name: 'rowhouse-console', version: '0.2.0' },
-      'node_modules/ajv': { version: '8.0.0' }
+      'node_modules/ajv': { version: '8.0.0' },
+      'node_modules/argon2': { version: '0.45.0' },
+      'node_modules/better-sqlite3': { version: '13.0.0' }
     }
   },
   'openapi.json': { info: { version: '0.2.0+c0576122' } },
   '.ci/advisories.json': [],
-  'node_modules/ajv/package.json': ajv
+  'node_modules/ajv/package.json': ajv,
+  'node_modules/argon2/package.json': argon2,
+  'node_modules/better-sqlite3/package.json': engine,
+  'dist/licenses.json': [{ ...ajv, identifier: 'MIT', text: 'The text.' }],
+  'dist/console/licenses.json': []
 }
 
 const TEXTS = {
   'CHANGELOG.md': '## [0.2.0] - 2026-12-01\n',
   'services/model/version.ts': "export const API_VERSION = '0.2.0'\n",
+  LICENSE: 'MIT',
+  'README.md': '# Rowhouse',
   'dist/rowhouse.js': '',
   '.gitignore': 'dist/\nnode_modules/\n'
 }
@@ -46,10 +57,14 @@ const git = (cwd: string, ...args: readonly string[]) => execFileSync('git', arg
 /** Creates a repository that can be released as 0.2.0. */
 const createRepository = (t: Test) => {
   const directory = temporaryDirectory(t)
-  for (const folder of ['console', '.ci', 'node_modules/ajv', 'services/model', 'dist'])
-    execFileSync('mkdir', ['-p', join(directory, folder)])
-  for (const [path, content] of Object.entries(FILES)) writeFileSync(join(directory, path), JSON.stringify(content))
-  for (const [path, content] of Object.entries(TEXTS)) writeFileSync(join(directory, path), content)
+  const texts = {
+    ...TEXTS,
+    ...Object.fromEntries(Object.entries(FILES).map(([path, value]) => [path, JSON.stringify(value)]))
+  }
+  for (const [path, content] of Object.entries(texts)) {
+    mkdirSync(join(directory, path, '..'), { recursive: true })
+    writeFileSync(join(directory, path), content)
+  }
   git(directory, 'init', '--quiet', '--initial-branch=main')
   git(directory, 'add', '.')
   git(directory, '-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '--quiet', '--message', 'Release')
@@ -76,14 +91,19 @@ t.test('a commit that can be released passes each check, and gets an SBOM', asyn
       'ok      all files have the version',
       'ok      npm test passes',
       'ok      npm run clients passes',
-      'ok      npm pack makes the package',
-      'ok      dist/sbom.cdx.json names all dependencies',
+      'ok      npm run pack makes the package',
+      'ok      dist/sbom.cdx.json names all packages in it',
       'ok      each advisory is explained'
     ]
   )
   t.match(lines.at(-2), 'This commit can be released: git tag v0.2.0 && git push origin main v0.2.0')
   t.equal(status, 0)
-  t.ok(existsSync(join(directory, 'dist/sbom.cdx.json')))
+  t.ok(existsSync(join(directory, 'dist/rowhouse-0.2.0.tgz')))
+  const { components } = JSON.parse(readFileSync(join(directory, 'dist/sbom.cdx.json'), 'utf8'))
+  t.strictSame(
+    components.map(({ name }: { readonly name: string }) => name),
+    ['ajv', 'argon2', 'better-sqlite3']
+  )
   t.equal(String(git(directory, 'status', '--porcelain')), '', 'no file of the repository is changed')
 })
 
@@ -106,7 +126,7 @@ t.test('each failed check is named, and the others run', async (t) => {
       /^not ok.*version/,
       /^not ok.*test/,
       /^not ok.*clients/,
-      /^ok.*pack/,
+      /^not ok.*pack/,
       /^not ok.*sbom/,
       /^not ok.*advisory/
     ]
@@ -127,7 +147,7 @@ t.test('a package that cannot be made is named, and --skip-tests leaves out the 
   t.equal(status, 1)
   const output = lines.join('\n')
   t.match(output, /services\/model\/version\.ts has undefined\. Set 0\.2\.0 there/)
-  t.match(output, /npm pack fails\. Run it to see why/)
+  t.match(output, /npm run pack fails\. Run it to see why/)
   t.notMatch(output, /npm test|npm run clients/)
 })
 
