@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { BUNDLED, type BundledPackage, licensesText } from './licenses.ts'
 import { NATIVE_PACKAGES } from './native-packages.ts'
 
-/** Source maps, what only the build and a release need, and earlier packages. */
-const NOT_PACKED = /\.(?:json|map|tgz)$/
+/** Source maps, what only the build and a release need, earlier packages, and the compile cache of earlier starts. */
+const NOT_PACKED = /(?:\.(?:json|map|tgz)|\/compile-cache)$/
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
