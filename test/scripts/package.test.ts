@@ -15,8 +15,7 @@ import {
 } from './installation.ts'
 
 const BYTES = 50e6
-/** Half of them are for the installation of better-sqlite3 12. */
-const PACKAGES = 52
+const PACKAGES = 40
 
 const install = (t: Test, packed: Packed, from: string) => {
   const directory = temporaryDirectory(t)
