@@ -7,7 +7,9 @@ COPY package.json package-lock.json .npmrc ./
 COPY console/package.json ./console/
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN npm run pack -- --pack-destination /tmp
+WORKDIR /installed
+RUN npm install --no-audit --no-fund /tmp/rowhouse-*.tgz
 
 FROM node:26-bookworm-slim
 # SQLite writes large sorts to temporary files. They belong on the disk of the data, because /tmp may be in memory.
@@ -17,11 +19,10 @@ ENV NODE_ENV=production \
     PORT=3000 \
     DATA_DIR=/data \
     SQLITE_TMPDIR=/data \
-    MALLOC_ARENA_MAX=2
+    MALLOC_ARENA_MAX=2 \
+    PATH=/app/node_modules/.bin:$PATH
 WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
+COPY --from=build /installed/node_modules ./node_modules
 # A new volume gets the owner of the directory that it is mounted on.
 RUN mkdir /data && chown node:node /data
 USER node
@@ -29,5 +30,5 @@ VOLUME /data
 EXPOSE 3000
 # Checks only that the process responds. /health/ready also fails when the disk is full, which a restart cannot fix.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "dist/rowhouse.js", "health"]
-CMD ["node", "dist/rowhouse.js", "serve"]
+  CMD ["rowhouse", "health"]
+CMD ["rowhouse", "serve"]

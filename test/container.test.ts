@@ -25,15 +25,20 @@ const ignored = readFileSync('.dockerignore', 'utf8').split('\n')
 const { services, volumes } = parse(readFileSync('docker-compose.yml', 'utf8'))
 const service = services.rowhouse
 
-t.test('the image is built from the lock file, without development dependencies', async (t) => {
+t.test('the package is built with the lock file, and the image has what it installs', async (t) => {
   t.match(build?.last('FROM'), /^node:26-bookworm AS build$/)
-  t.match(build?.all('RUN'), [/^npm ci\b/, /npm run build && npm prune --omit=dev\b/])
-  t.match(image?.last('FROM'), /^node:26-bookworm-slim$/)
-  t.same(image?.all('COPY'), [
-    '--from=build /app/package.json ./',
-    '--from=build /app/node_modules ./node_modules',
-    '--from=build /app/dist ./dist'
+  t.match(build?.all('RUN'), [
+    /^npm ci\b/,
+    'npm run pack -- --pack-destination /tmp',
+    /^npm install .*\/tmp\/rowhouse-\*\.tgz$/
   ])
+  t.match(image?.last('FROM'), /^node:26-bookworm-slim$/)
+  t.same(image?.all('COPY'), ['--from=build /installed/node_modules ./node_modules'])
+})
+
+t.test('the texts of the package are in the context of the build', async (t) => {
+  t.ok(ignored.indexOf('*.md') < ignored.indexOf('!README.md'))
+  t.ok(ignored.includes('!CHANGELOG.md'))
 })
 
 t.test('tests, benchmarks and files of a working copy are not in the image', async (t) => {
@@ -46,14 +51,15 @@ t.test('the image runs the service as an unprivileged user, on all addresses, wi
   t.equal(image?.last('VOLUME'), '/data')
   t.equal(image?.last('RUN'), 'mkdir /data && chown node:node /data')
   t.match(image?.last('ENV'), /NODE_ENV=production HOST=0\.0\.0\.0 PORT=3000 DATA_DIR=\/data/)
-  t.same(JSON.parse(image?.last('CMD') ?? ''), ['node', 'dist/rowhouse.js', 'serve'])
+  t.match(image?.last('ENV'), / PATH=\/app\/node_modules\/\.bin:\$PATH$/)
+  t.same(JSON.parse(image?.last('CMD') ?? ''), ['rowhouse', 'serve'])
 })
 
 t.test('image and compose have the same health check, a command', async (t) => {
   const [, command = ''] = /CMD (\[.*\])$/.exec(image?.last('HEALTHCHECK') ?? '') ?? []
   const inImage = JSON.parse(command)
   t.same(service.healthcheck.test, ['CMD', ...inImage])
-  t.same(inImage, ['node', 'dist/rowhouse.js', 'health'])
+  t.same(inImage, ['rowhouse', 'health'])
 })
 
 t.test('the container can write only to its volume and to memory, and has no privileges', async (t) => {
