@@ -183,6 +183,16 @@ const structureInUse = ({ type, name, after, reason: reported }: InTheWay) => {
 const columnOfKey = () =>
   new DomainError('STRUCTURE_IN_USE', 'The stored table declares the field as its key or as unique.')
 
+/** Since SQLite 3.54. Only CREATE TABLE may declare such a name. */
+const ROWID_ALIAS = /^cannot (?:add|drop|rename from|rename to) rowid alias: (.+)$/
+
+const aliasOfRowid = (message: string) =>
+  new DomainError(
+    'STRUCTURE_IN_USE',
+    `SQLite uses the name '${ROWID_ALIAS.exec(message)?.[1]}' for the rowid, so a field cannot be added, renamed or dropped with it.`,
+    { hint: 'Choose another name, or create a new table with this field.' }
+  )
+
 /** For SQLITE_ERROR and its extended codes: only the message distinguishes these errors. */
 const byMessage: readonly (readonly [RegExp, (message: string) => DomainError])[] = [
   [
@@ -191,6 +201,7 @@ const byMessage: readonly (readonly [RegExp, (message: string) => DomainError])[
   ],
   [/duplicate column name/, () => new DomainError('FIELD_EXISTS', 'The table already has a field with this name.')],
   [/^cannot drop (?:PRIMARY KEY|UNIQUE) column/, columnOfKey],
+  [ROWID_ALIAS, aliasOfRowid],
   [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, missingExtension],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
   [FAILED_EXPRESSION, failedExpression],

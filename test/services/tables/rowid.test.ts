@@ -36,14 +36,21 @@ t.test('fields that hide the rowid', async (t) => {
     t.strictSame(await readAll('hiding'), { rows: expected, lines: 30 })
   })
 
-  t.test('a field named rowid may be added to a table whose lists used the rowid', async (t) => {
-    const { id, structure } = await tables.create(serviceCaller, { name: 'grown', label: '', fields: [CODE] })
-    t.equal(structure.rowid, 'rowid')
-    const grown = await tables.addField(serviceCaller, id, text('rowid'))
-    t.equal(grown.structure.rowid, '_rowid_')
-    const { create } = await serve('grown')
-    for (const body of BODIES) await create(body)
-    t.strictSame(await readAll('grown'), { rows: expected, lines: 30 })
+  t.test('a field with a name of the rowid cannot be added, renamed or dropped later', async (t) => {
+    const { id } = await tables.create(serviceCaller, {
+      name: 'grown',
+      label: '',
+      fields: [CODE, text('oid'), text('a')]
+    })
+    const refused = (name: string) => ({
+      code: 'STRUCTURE_IN_USE',
+      message: `SQLite uses the name '${name}' for the rowid, so a field cannot be added, renamed or dropped with it.`
+    })
+    await t.rejects(tables.addField(serviceCaller, id, text('RowId')), refused('RowId'))
+    await t.rejects(tables.changeField(serviceCaller, id, 'a', { name: '_rowid_' }), refused('_rowid_'))
+    await t.rejects(tables.changeField(serviceCaller, id, 'oid', { name: 'b' }), refused('oid'))
+    await t.rejects(tables.dropField(serviceCaller, id, 'oid', true), refused('oid'))
+    t.equal((await tables.addField(serviceCaller, id, text('b'))).structure.rowid, 'rowid')
   })
 
   t.test('also if no name for the rowid is left', async (t) => {
@@ -59,6 +66,6 @@ t.test('fields that hide the rowid', async (t) => {
     const { id } = await tables.adoptTable(serviceCaller, 'imported')
     t.equal((await tables.addField(serviceCaller, id, text('more'))).structure.rowid, 'rowid')
     const { id: keyed } = await tables.create(serviceCaller, { name: 'keyed', label: '', fields: [text('a')] })
-    t.equal((await tables.addField(serviceCaller, keyed, text('rowid'))).structure.rowid, 'id')
+    t.equal((await tables.addField(serviceCaller, keyed, text('more'))).structure.rowid, 'id')
   })
 })
