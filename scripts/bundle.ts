@@ -10,7 +10,6 @@ const folderOf = (name: string) => dirname(fileURLToPath(import.meta.resolve(nam
 
 /** The entry modules of the processes and threads. */
 const ENTRIES = {
-  rowhouse: 'build/cli/bin.js',
   main: 'build/cli/main.js',
   'verifier-process': 'build/services/accounts/verifier-process.js',
   'writer/writer': 'build/services/engine/writer/writer.js',
@@ -54,14 +53,15 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node22.14',
-  // `rowhouse` loads `main` only after its check.
-  external: [...NATIVE_PACKAGES, ...NOT_USED, './main.js'],
+  external: [...NATIVE_PACKAGES, ...NOT_USED],
   plugins: [swaggerUiFiles],
   banner: { js: COMMON_JS },
   sourcemap: true,
   metafile: true,
   logLevel: 'warning'
 })
+// It needs no bundle: it loads main.js after its check of Node.
+cpSync('build/cli/bin.js', join(outdir, 'rowhouse.js'))
 cpSync(join(folderOf('@fastify/swagger-ui'), 'static'), join(outdir, 'swagger-ui/static'), { recursive: true })
 const modules = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))
 writeFileSync(join(outdir, 'licenses.json'), JSON.stringify(packagesOf(modules), null, 2))
