@@ -2,7 +2,6 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { Ajv, type ErrorObject } from 'ajv'
 import { Cron } from 'croner'
 import {
   ADMIN_NAME_PATTERN,
@@ -98,7 +97,9 @@ const ConfigSchema = Type.Object({
 })
 type Variables = Static<typeof ConfigSchema>
 
-const SETTINGS = Object.keys(ConfigSchema.properties)
+const schemas: Readonly<Record<string, TSchema>> = ConfigSchema.properties
+
+const SETTINGS = Object.keys(schemas)
 
 /**
  * The settings at the start. Those with a name in `settingVariables` can change later: services/settings/settings.ts has
@@ -208,25 +209,46 @@ const assertRules = (config: Variables) => {
   }
 }
 
-/** Ajv converts text such as 1e400 to Infinity, which passes every minimum and maximum. */
-const assertFinite = (config: Variables) => {
-  const infinite = Object.entries(config).find(([, value]) => typeof value === 'number' && !Number.isFinite(value))
-  if (infinite) throw new Error(`The configuration is invalid: ${infinite[0]} must be a finite number.`)
+/** An empty variable is usually meant to be unset. */
+const toPhrase = (violation: Violation) =>
+  violation.keyword === 'minLength' ? 'is empty: unset it, or give it a value' : violationPhrase(violation)
+
+const defaults = Object.fromEntries(
+  Object.entries(schemas).flatMap(([name, schema]) => (schema.default === undefined ? [] : [[name, schema.default]]))
+)
+
+/** A rule of a schema that a value breaks, as Ajv names it. */
+interface Violation {
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
 }
 
-/** An empty variable is usually meant to be unset. */
-const toPhrase = (error: ErrorObject) =>
-  error.keyword === 'minLength' ? 'is empty: unset it, or give it a value' : violationPhrase(error)
+/** The keywords in the schemas of the settings. Ajv would compile them for a twentieth of a start. */
+const KEYWORDS: Readonly<Record<string, { param: string; allows: (value: never, limit: never) => boolean }>> = {
+  minLength: { param: 'limit', allows: (text: string, limit: number) => [...text].length >= limit },
+  maxLength: { param: 'limit', allows: (text: string, limit: number) => [...text].length <= limit },
+  pattern: { param: 'pattern', allows: (text: string, pattern: string) => new RegExp(pattern, 'u').test(text) },
+  enum: { param: 'allowedValues', allows: (text: string, values: readonly string[]) => values.includes(text) },
+  minimum: { param: 'limit', allows: (number: number, limit: number) => number >= limit },
+  maximum: { param: 'limit', allows: (number: number, limit: number) => number <= limit }
+}
 
-const ajv = new Ajv({
-  coerceTypes: true,
-  useDefaults: true,
-  allErrors: true,
-  removeAdditional: true,
-  meta: false,
-  validateSchema: false
-})
-const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties: false })
+const violationsOf = (schema: TSchema, value: unknown): readonly Violation[] => {
+  const isOfType = schema.type === 'integer' ? Number.isSafeInteger(value) : typeof value === schema.type
+  if (!isOfType) return [{ keyword: 'type', params: { type: schema.type } }]
+  return Object.entries(KEYWORDS).flatMap(([keyword, { param, allows }]) =>
+    schema[keyword] === undefined || allows(value as never, schema[keyword] as never)
+      ? []
+      : [{ keyword, params: { [param]: schema[keyword] } }]
+  )
+}
+
+/** Converts the text of a variable to the type of its setting, or leaves it as text. */
+const convertText = ({ type }: TSchema, text: string) => {
+  if (type === 'integer' && text.trim() !== '' && !Number.isNaN(Number(text))) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
 
 /**
  * Returns the rule that a value of a changeable setting breaks, as the rest of a sentence that starts with its name; null
@@ -234,13 +256,9 @@ const validate = ajv.compile<Variables>({ ...ConfigSchema, additionalProperties:
  */
 export const settingProblem = (name: SettingName, value: unknown): string | null => {
   const variable = settingVariables[name]
-  const schema: TSchema = ConfigSchema.properties[variable]
-  // Checked here: the validator would convert the value.
-  if (typeof value !== typeof schema.default)
-    return `${violationPhrase({ keyword: 'type', params: { type: schema.type } })}.`
-  if (validate({ [variable]: value })) return rules[variable]?.(String(value)) ?? null
-  const [error] = validate.errors as ErrorObject[]
-  return `${violationPhrase(error as ErrorObject)}.`
+  const schema = schemas[variable] as TSchema
+  const [violation] = violationsOf(schema, value)
+  return violation ? `${violationPhrase(violation)}.` : (rules[variable]?.(String(value)) ?? null)
 }
 
 /** Returns the level of the log. Requests are logged at `info`. A more verbose LOG_LEVEL is kept. */
@@ -305,19 +323,20 @@ const assertJwtSettings = (config: Variables) => {
 
 /** Returns the settings. @throws an Error that lists each invalid variable and its rule. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
-  const config: unknown = { ...env }
-  if (validate(config)) {
-    assertFinite(config)
-    assertRules(config)
-    const variables = new Set(SETTINGS.filter((name) => env[name] !== undefined))
-    assertCluster(config, variables)
-    assertJwtSettings(config)
-    return { ...config, DATA_DIR: dataDirOf(config), variables }
-  }
-  const violations = (validate.errors as ErrorObject[]).map(
-    (error) => `${error.instancePath.slice(1)} ${toPhrase(error)}`
+  const names = SETTINGS.filter((name) => env[name] !== undefined)
+  const values = Object.fromEntries(
+    names.map((name) => [name, convertText(schemas[name] as TSchema, env[name] as string)])
   )
-  throw new Error(`The configuration is invalid: ${violations.join('; ')}.`)
+  const problems = names.flatMap((name) =>
+    violationsOf(schemas[name] as TSchema, values[name]).map((violation) => `${name} ${toPhrase(violation)}`)
+  )
+  if (problems.length > 0) throw new Error(`The configuration is invalid: ${problems.join('; ')}.`)
+  const config = { ...defaults, ...values } as Variables
+  const variables = new Set(names)
+  assertRules(config)
+  assertCluster(config, variables)
+  assertJwtSettings(config)
+  return { ...config, DATA_DIR: dataDirOf(config), variables }
 }
 
 const NAME = String.raw`(?:export\s+)?[A-Za-z_][\w.-]*`

@@ -14,6 +14,12 @@ export const serverOf = (checkout: string): readonly [script: string, ...args: s
   return existsSync(program) ? [program, 'serve'] : [join(checkout, 'dist', 'server.js')]
 }
 
+/** @throws if the checkout is not built */
+export const assertBuilt = (checkout: string) => {
+  const [server] = serverOf(checkout)
+  if (!existsSync(server)) throw new Error(`'${server}' does not exist. Build that checkout first: npm run build.`)
+}
+
 /** Starts the service of a checkout on a data directory. Resolves when it listens. @throws when it ends before */
 export const startBuiltService = async (checkout: string, directory: string, env: Record<string, string> = {}) => {
   const child = spawn(process.execPath, serverOf(checkout), {

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { type BuiltService, serverOf, startBuiltService, THIS_CHECKOUT } from './built-service.ts'
+import { join } from 'node:path'
+import { assertBuilt, type BuiltService, startBuiltService, THIS_CHECKOUT } from './built-service.ts'
 import { registerTables } from './client.ts'
 import { CONNECTIONS, type Context, ROUND_SECONDS, WARM_UP_SECONDS, withDirectory } from './context.ts'
 import { createDatabase } from './items.ts'
@@ -105,19 +104,13 @@ const runProcesses = (context: Context, against: string, workloads: readonly Wor
   )
 }
 
-const assertBuilt = (checkout: string) => {
-  const [server] = serverOf(checkout)
-  if (!existsSync(server)) throw new Error(`'${server}' does not exist. Build that checkout first: npm run build.`)
-}
-
 /** autocannon takes longer to start than a round. Its start would count as the load of other programs. */
 const assertWrk = ({ generator }: Context) => {
   if (generator !== wrk) throw new Error(`--against needs the load generator wrk, not ${generator.name}. Install wrk.`)
 }
 
 /** Compares this build with the build of another checkout, case by case. @throws without wrk or the other build */
-export const runComparison = async (context: Context, directory: string, workloads: readonly Workload[]) => {
-  const against = resolve(directory)
+export const runComparison = async (context: Context, against: string, workloads: readonly Workload[]) => {
   assertWrk(context)
   assertBuilt(against)
   const processes: Pair[][][] = []

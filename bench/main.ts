@@ -1,4 +1,5 @@
 import { availableParallelism, cpus } from 'node:os'
+import { resolve } from 'node:path'
 import { runComparison } from './comparison.ts'
 import { CONNECTIONS, type Context, createContext, ROUND_SECONDS, withDirectory } from './context.ts'
 import { measureFsync } from './disk.ts'
@@ -17,7 +18,7 @@ import { runRules } from './experiments/rules.ts'
 import { runSearch } from './experiments/search.ts'
 import { runSearchIndex } from './experiments/search-index.ts'
 import { runSlowDisk } from './experiments/slow-disk.ts'
-import { runStart } from './experiments/start.ts'
+import { compareStart, runStart } from './experiments/start.ts'
 import { runThroughput } from './experiments/throughput.ts'
 import { runTokens } from './experiments/tokens.ts'
 import { runUpgrade } from './experiments/upgrade.ts'
@@ -57,7 +58,7 @@ const kinds = {
 const isInEveryBuild = (workload: Workload) => workload.request().path !== CONSTANT_PATH
 
 const CASES = [...workloads.map(({ name }) => name), ...Object.keys(experiments)]
-const COMPARED_CASES = workloads.filter(isInEveryBuild).map(({ name }) => name)
+const COMPARED_CASES = [...workloads.filter(isInEveryBuild).map(({ name }) => name), 'start']
 
 const printMachine = ({ generator, directory }: Context, fsync: number) =>
   print(
@@ -90,6 +91,7 @@ const compare = async (context: Context, { names }: Options, against: string) =>
     `Medians of ${processes * rounds} pairs of rounds of ${ROUND_SECONDS} s per case (processes of each build: ${processes}).`
   )
   await forEachKind(names, (cases) => runComparison(context, against, cases))
+  if (names.includes('start')) printSection('Cold start', await compareStart(context, against))
 }
 
 const run = async () => {
@@ -98,7 +100,7 @@ const run = async () => {
   const fsync = await withDirectory(context, async (directory) => measureFsync(directory))
   printMachine(context, fsync)
   if (options.against === undefined) return measure(context, options, fsync)
-  return compare(context, options, options.against)
+  return compare(context, options, resolve(options.against))
 }
 
 try {

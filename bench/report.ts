@@ -20,6 +20,8 @@ export const below = (figure: number, limit: number, unit = ''): Target => ({
   isReached: figure < limit
 })
 
+export const atMost = (figure: number, limit: number): Target => ({ text: `≤ ${limit}`, isReached: figure <= limit })
+
 export const verdict = ({ text, isReached, notJudged }: Target) => {
   if (notJudged !== undefined) return `${text}  not judged: ${notJudged}`
   return `${text}  ${isReached ? 'reached' : 'NOT REACHED'}`

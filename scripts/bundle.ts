@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -8,9 +8,11 @@ import { NATIVE_PACKAGES } from './native-packages.ts'
 /** The folder of the main module of a package. */
 const folderOf = (name: string) => dirname(fileURLToPath(import.meta.resolve(name)))
 
-/** The entry modules of the processes and threads. */
+/** The program. What it imports dynamically is in files of its own, which are loaded when they are needed. */
+const PROGRAM = { main: 'build/cli/main.js' }
+
+/** The entry modules of the other processes and threads. One file per entry starts faster: docs/decisions/0010-start.md. */
 const ENTRIES = {
-  main: 'build/cli/main.js',
   'verifier-process': 'build/services/accounts/verifier-process.js',
   'writer/writer': 'build/services/engine/writer/writer.js',
   'reader/reader': 'build/services/engine/reader/reader.js',
@@ -21,8 +23,15 @@ const ENTRIES = {
   worker: join(folderOf('piscina'), 'worker.js')
 }
 
-/** Piscina loads this package for threads of low priority, which Rowhouse does not use. */
-const NOT_USED = ['@napi-rs/nice']
+/**
+ * Code instead of packages whose work Rowhouse does not need: threads of low priority in Piscina, routes of single files in
+ * @fastify/static, and warnings in http-errors, which find line numbers of the bundle in 20 ms.
+ */
+const REPLACED: Readonly<Record<string, string>> = {
+  '@napi-rs/nice': '',
+  glob: '',
+  depd: 'module.exports = () => () => {}'
+}
 
 /** Bundled CommonJS packages use these variables, which ES modules do not have. */
 const COMMON_JS = `
@@ -45,23 +54,63 @@ const swaggerUiFiles: Plugin = {
   }
 }
 
-/** One file per entry starts faster: docs/decisions/0010-start.md. */
-const { metafile } = await build({
-  entryPoints: ENTRIES,
-  outdir,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node22.14',
-  external: [...NATIVE_PACKAGES, ...NOT_USED],
-  plugins: [swaggerUiFiles],
-  banner: { js: COMMON_JS },
-  sourcemap: true,
-  metafile: true,
-  logLevel: 'warning'
-})
+const replacedPackages: Plugin = {
+  name: 'replaced-packages',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: new RegExp(`^(?:${Object.keys(REPLACED).join('|')})$`) }, ({ path }) => ({
+      path,
+      namespace: 'replaced'
+    }))
+    onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({ contents: REPLACED[path] as string }))
+  }
+}
+
+/**
+ * Replaces `import` by `require` for the modules of Node. An `import` reads all exports of the module: one of node:http
+ * loads the WebSocket of Node, which took a twentieth of a start.
+ */
+const requiredBuiltins: Plugin = {
+  name: 'required-builtins',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'builtin' } : { path, external: true }
+    )
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }))
+  }
+}
+
+/** Makes comments ASCII, as all other code is. V8 takes twice the memory for a file with other characters. */
+const makeAscii = (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace(/\P{ASCII}/gu, '?'))
+
+/** Names of the files of what the program imports. Beside it: code finds files, such as those of threads, from there. */
+const CHUNK = 'chunk-[hash]'
+
+/** Returns the modules in the bundles. */
+const bundle = async (entryPoints: Record<string, string>, splitting: boolean) => {
+  const { metafile } = await build({
+    entryPoints,
+    outdir,
+    splitting,
+    chunkNames: CHUNK,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.14',
+    external: [...NATIVE_PACKAGES],
+    plugins: [swaggerUiFiles, replacedPackages, requiredBuiltins],
+    banner: { js: COMMON_JS },
+    sourcemap: true,
+    metafile: true,
+    logLevel: 'warning'
+  })
+  for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) makeAscii(file)
+  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))
+}
+
+mkdirSync(outdir, { recursive: true })
+for (const file of readdirSync(outdir)) if (file.startsWith('chunk-')) rmSync(join(outdir, file))
+const modules = [...(await bundle(PROGRAM, true)), ...(await bundle(ENTRIES, false))]
 // It needs no bundle: it loads main.js after its check of Node.
 cpSync('build/cli/bin.js', join(outdir, 'rowhouse.js'))
 cpSync(join(folderOf('@fastify/swagger-ui'), 'static'), join(outdir, 'swagger-ui/static'), { recursive: true })
-const modules = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))
 writeFileSync(join(outdir, 'licenses.json'), JSON.stringify(packagesOf(modules), null, 2))

@@ -8,7 +8,6 @@ import { type BackedUpgrade, backUpBeforeUpgrade } from '../../services/backups/
 import type { Database } from '../../services/engine/database.ts'
 import { openDatabase } from '../../services/engine/loop/open.ts'
 import { stagingDirectory } from '../../services/engine/loop/staging-files.ts'
-import { openCluster } from '../../services/engine/rqlite/open.ts'
 import { readPublicKey } from '../../services/tokens/jwt-keys.ts'
 
 declare module 'fastify' {
@@ -137,17 +136,19 @@ export const startOpening = ({ config, onDeath, onWarning }: OpeningOptions): Op
         upgrade = await backUpBeforeUpgrade(started, { path, servedFile: databaseOf(config) })
       }
     })
-  const opened =
-    RQLITE_URLS === undefined
-      ? openServedFile()
-      : openCluster({
-          urls: nodesOf(RQLITE_URLS),
-          user: RQLITE_USER,
-          password: RQLITE_PASSWORD,
-          caFile: RQLITE_CA,
-          dataDirectory: config.DATA_DIR,
-          onWarning
-        })
+  /** Only a cluster needs the client of rqlite. */
+  const openNodes = async (urls: string) => {
+    const { openCluster } = await import('../../services/engine/rqlite/open.ts')
+    return openCluster({
+      urls: nodesOf(urls),
+      user: RQLITE_USER,
+      password: RQLITE_PASSWORD,
+      caFile: RQLITE_CA,
+      dataDirectory: config.DATA_DIR,
+      onWarning
+    })
+  }
+  const opened = RQLITE_URLS === undefined ? openServedFile() : openNodes(RQLITE_URLS)
   const abandon = () =>
     opened.then(
       (database) => database.close(),

@@ -6,6 +6,13 @@ import { otherMethods } from '../../schemas/other-names.ts'
 import { DomainError } from '../../services/model/errors.ts'
 import { hintOfPath, routeNotFound } from './errors.ts'
 
+/** Returns a router of paths, for all methods. */
+const createPaths = (urls: ReadonlySet<string>) => {
+  const paths = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER })
+  for (const url of urls) if (!paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
+  return paths
+}
+
 /**
  * Responds with 405 and `Allow` when a path exists, but not for this method (RFC 9110, 15.5.6). Fastify's own response
  * is 404. Both 404 and 405 are sent in onRequest, before Fastify would parse the body.
@@ -13,10 +20,12 @@ import { hintOfPath, routeNotFound } from './errors.ts'
  */
 export default fp(
   async (fastify) => {
-    const paths = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER })
+    const urls = new Set<string>()
     fastify.addHook('onRoute', ({ url }: RouteOptions) => {
-      if (!paths.hasRoute('GET', url)) paths.on('GET', url, () => {}, url)
+      urls.add(url)
     })
+    /** Only a request that no route takes needs them. */
+    let paths: ReturnType<typeof createPaths> | undefined
 
     /** Queries the router: Fastify adds some routes, such as HEAD, without an onRoute event. */
     const allowedMethods = (url: string) =>
@@ -24,6 +33,7 @@ export default fp(
 
     const refuseUnknownRoute = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
       if (!request.is404) return done()
+      paths ??= createPaths(urls)
       const path = paths.find('GET', request.url)
       if (!path) throw routeNotFound(request)
       const allow = allowedMethods(path.store).join(', ')

@@ -60,7 +60,12 @@ const compiledOnce = <T>(compiled: WeakMap<object, T>, schema: object, compile: 
  * Validates bodies as they were sent, and text parts after a strict conversion. Fastify's default coercion turns null
  * into "" or 0, and drops unknown keys silently. Schemas are compiled at the first request: see `serializerCompiler`.
  */
-const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
+const createValidatorCompiler = (): FastifySchemaCompiler<TSchema> => {
+  let ajv: Ajv | undefined
+  const compile = (schema: TSchema) => {
+    ajv ??= new Ajv(AJV_OPTIONS)
+    return ajv.compile(schema)
+  }
   return ({ schema: declared, httpPart }) => {
     const schema = httpPart === 'headers' ? withLowerCaseNames(declared) : declared
     const prepare = httpPart === 'body' ? () => {} : createTextConverter(schema)
@@ -69,7 +74,7 @@ const validatorCompiler = (ajv: Ajv): FastifySchemaCompiler<TSchema> => {
       if (httpPart === 'body' && isStream(value)) return { value }
       try {
         prepare(value as Record<string, unknown>)
-        const validate = compiledOnce(validators, schema, () => ajv.compile(schema))
+        const validate = compiledOnce(validators, schema, () => compile(schema))
         return validate(value) ? { value } : { error: toInvalid(validate.errors as [ErrorObject], httpPart) }
       } catch (error) {
         return { error: error as Error }
@@ -100,7 +105,7 @@ const AJV_OPTIONS = {
 export const compilers = {
   compilersFactory: {
     // Boundary cast: Fastify's types accept its own compilers only.
-    buildValidator: () => validatorCompiler(new Ajv(AJV_OPTIONS)) as never,
+    buildValidator: () => createValidatorCompiler() as never,
     buildSerializer: () => serializerCompiler as never
   }
 }

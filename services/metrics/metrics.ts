@@ -33,7 +33,8 @@ const toValues = (read: number | readonly LabelledValue[]) =>
  * a process can have several services in tests.
  */
 export const createMetrics = async () => {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
+  // The bundle has no named exports of a CommonJS package that is imported dynamically.
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = (await import('prom-client')).default
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
 

@@ -35,7 +35,8 @@ export const tooManyRequests = ({ limit, resetsIn }: Quota, operations: number) 
 
 /** Creates fixed windows in memory, one for each name. A window begins with its first request. */
 export const createRequestWindows = (clock: Clock, maxWindows = MAX_WINDOWS) => {
-  const windows = new LRUCache<string, Window>({ max: maxWindows })
+  // With `max`, the cache would allocate the memory of all windows at the start.
+  const windows = new LRUCache<string, Window>({ maxSize: maxWindows, sizeCalculation: () => 1 })
 
   /** Counts requests of the name, if the window has room for all of them. */
   const count = (name: string, limit: RateLimit, requests = 1): Quota => {
