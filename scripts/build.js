@@ -1,5 +1,5 @@
 // Builds the service: `npm run build`. With --if-needed, as before `npm start`, it builds only if the build is missing or
-// older than its sources. Plain JavaScript without dependencies, because it also runs where only the build is installed.
+// older than its sources. With --tests, as before `npm test`, it also compiles tests that have changed. Plain JavaScript without dependencies, because it also runs where only the build is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -161,5 +161,13 @@ const buildIfNeeded = () => {
   process.exitCode = 1
 }
 
+/** Compiles only what has changed, if the bundles are current. They contain no tests. */
+const buildTests = () => {
+  const record = readRecord()
+  if (record && isCurrent(record)) run(resolvePackage(COMPILER), '--build', 'tsconfig.build.json')
+  else build()
+}
+
 if (process.argv.includes('--if-needed')) buildIfNeeded()
+else if (process.argv.includes('--tests')) buildTests()
 else build()

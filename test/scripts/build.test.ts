@@ -128,6 +128,23 @@ t.test('a changed source of the console makes the build old', async (t) => {
   t.strictSame(prestart(copy), SILENT)
 })
 
+t.test(
+  'before the tests, only what has changed is compiled, and the bundle only if the service has changed',
+  async (t) => {
+    const copy = copyProject(t)
+    const buildTests = () => run(copy, [...plainNode(), SCRIPT, '--tests'])
+    const bundleTime = () => statSync(join(copy, 'dist/rowhouse.js')).mtimeMs
+    const before = bundleTime()
+    writeFileSync(join(copy, 'scripts/new.ts'), 'export const added = 1\n')
+    t.strictSame(buildTests(), SILENT)
+    t.match(readFileSync(join(copy, 'build/scripts/new.js'), 'utf8'), 'added')
+    t.equal(bundleTime(), before)
+    writeFileSync(join(copy, 'services/word.ts'), "export const word = 'second'\n")
+    t.match(buildTests(), { status: 0 })
+    t.equal(outputOf(copy), 'second\n')
+  }
+)
+
 t.test('an incomplete build is built again', async (t) => {
   const copy = copyProject(t)
   rmSync(join(copy, 'dist/rowhouse.js'))
