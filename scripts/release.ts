@@ -1,5 +1,5 @@
 // `npm run release -- 0.2.0` checks whether this commit can be released as this version. It changes no file of the
-// repository, and writes the package and its SBOM into dist. With --skip-tests it leaves out npm test and npm run clients,
+// repository, and writes the package and its SBOM into dist. With --skip-tests it leaves out the tests and npm run clients,
 // with --offline the advisories if the registry cannot be reached.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -49,9 +49,11 @@ const versionsInTree = () => {
 const checkTree = () =>
   treeProblem(run('git', 'status', '--porcelain').output, run('git', 'branch', '--show-current').output)
 
+const TEST_COMMANDS = ['test', 'test:process', 'coverage']
+
 const checkTests = () => {
-  const { status } = spawnSync('npm', ['test'], { stdio: 'inherit' })
-  return status === 0 ? null : 'npm test fails. Correct what it names.'
+  const failed = TEST_COMMANDS.find((command) => spawnSync('npm', ['run', command], { stdio: 'inherit' }).status !== 0)
+  return failed === undefined ? null : `npm run ${failed} fails. Correct what it names.`
 }
 
 /** A change that the quick check of clients does not find is found here. */
@@ -94,7 +96,7 @@ const checksOf = (version: string, options: { readonly skipsTests: boolean; read
   ...(options.skipsTests
     ? []
     : [
-        { title: 'npm test passes', find: checkTests },
+        { title: 'the tests pass', find: checkTests },
         { title: 'npm run clients passes', find: checkClients }
       ]),
   { title: 'npm run pack makes the package', find: checkPack },

@@ -83,6 +83,9 @@ t.test('variables are converted to the types of their settings', async (t) => {
 
 t.test('an invalid variable is named with its rule', async (t) => {
   t.throws(() => readConfig({ PORT: '70000' }), { message: /: PORT must be at most 65535\./ })
+  t.throws(() => readConfig({ ADMIN_PASSWORD: 'x'.repeat(257) }), {
+    message: /ADMIN_PASSWORD must have at most 256 characters/
+  })
   t.throws(() => readConfig({ PORT: 'http' }), { message: /PORT must be an integer/ })
   t.throws(() => readConfig({ ACCESS_LOG: 'yes' }), { message: /ACCESS_LOG must be true or false/ })
   for (const name of ['ADMIN_PASSWORD', 'JWT_SECRET', 'DATABASE', 'DATA_DIR', 'BACKUP_DIR'])

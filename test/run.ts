@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { RECORD_DIRECTORY } from './error-record.ts'
+import { isProcessTest, planShards, type Times, timesIn } from './shards.ts'
+
+// `npm test` runs the shards, `npm test -- test/config.test.ts` one file, and `npm run test:process` the tests that start
+// processes. Each of the two keeps its coverage, which `npm run coverage` merges.
+
+const COMPILED = join('build', 'test')
+const SHARDS = join(COMPILED, 'shards')
+const COVERAGE = join('.tap', 'coverage')
+const KEPT_COVERAGE = join('.tap', 'kept-coverage')
+const TIMES = join('test', 'times.json')
+
+const IMPORT = /(?:^|\s)(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?['"](\.[^'"]+)['"]/g
+
+/** The sources, because build/ may have tests that are deleted. */
+const listTests = () =>
+  readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts'))
+    .sort()
+
+/** Returns the modules in test/ that a compiled module in test/ loads. The compiler has removed the imports of types. */
+const importsOf = (path: string) => {
+  const code = readFileSync(join(COMPILED, path.replace(/\.ts$/, '.js')), 'utf8')
+  return [...code.matchAll(IMPORT)]
+    .map(([, specifier]) => normalize(join(dirname(path), String(specifier))).replace(/\.js$/, '.ts'))
+    .filter((imported) => !imported.startsWith('..'))
+}
+
+const readTimes = (): Times => (existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {})
+
+const compiledOf = (path: string) => join(COMPILED, path.replace(/\.ts$/, '.js'))
+
+/** Writes a module for each shard and returns their paths. */
+const writeShards = () => {
+  rmSync(SHARDS, { recursive: true, force: true })
+  mkdirSync(SHARDS, { recursive: true })
+  return planShards({ paths: listTests(), times: readTimes(), importsOf }).map(({ name, files }) => {
+    const path = join(SHARDS, `${name}.test.js`)
+    const entries = Object.entries(files).map(([file, seconds]) => [file.replace(/\.ts$/, '.js'), seconds])
+    const list = JSON.stringify(Object.fromEntries(entries), null, 2)
+    writeFileSync(path, `import { runFiles } from '../shard.js'\n\nawait runFiles(${list})\n`)
+    return path
+  })
+}
+
+const run = (command: string, ...args: readonly string[]) => spawnSync(command, args, { stdio: 'inherit' }).status ?? 1
+
+const tap = (...args: readonly string[]) => run('npx', 'tap', ...args)
+
+/** Runs tests with coverage, which is kept under this name. Another check requires that it is complete. */
+const runMeasured = (name: string, files: readonly string[]) => {
+  const status = tap('run', '--allow-incomplete-coverage', '--coverage-report=lcovonly', ...files)
+  const kept = join(KEPT_COVERAGE, name)
+  rmSync(kept, { recursive: true, force: true })
+  mkdirSync(KEPT_COVERAGE, { recursive: true })
+  if (existsSync(COVERAGE)) renameSync(COVERAGE, kept)
+  return status
+}
+
+const checkCoverage = (...args: readonly string[]) =>
+  run(process.execPath, join('build', 'scripts', 'check-coverage.js'), ...args)
+
+const runShards = () => {
+  rmSync(RECORD_DIRECTORY, { recursive: true, force: true })
+  rmSync(KEPT_COVERAGE, { recursive: true, force: true })
+  return runMeasured('shards', writeShards()) || checkCoverage('--of-shards')
+}
+
+const runProcessTests = () => runMeasured('process', listTests().filter(isProcessTest).map(compiledOf))
+
+/** Requires that both together cover everything, and lists the declared errors that neither has observed. */
+const mergeCoverage = () => {
+  rmSync(COVERAGE, { recursive: true, force: true })
+  for (const name of readdirSync(KEPT_COVERAGE)) cpSync(join(KEPT_COVERAGE, name), COVERAGE, { recursive: true })
+  const status = tap('report', '--allow-incomplete-coverage', 'lcovonly') || checkCoverage()
+  return run(process.execPath, join(COMPILED, 'observed-errors.js')) || status
+}
+
+/** Records how long each file of the last `npm test` took. */
+const recordTimes = () => {
+  const results = join('.tap', 'test-results', SHARDS)
+  const lines = readdirSync(results).flatMap((name) => readFileSync(join(results, name), 'utf8').split('\n'))
+  writeFileSync(TIMES, `${JSON.stringify(timesIn(lines), null, 2)}\n`)
+}
+
+/** Runs files without coverage, named by their source or by their compiled module. */
+const runFiles = (paths: readonly string[]) =>
+  tap(
+    'run',
+    '--disable-coverage',
+    ...paths.map((path) => (path.endsWith('.ts') ? compiledOf(relative('test', path)) : path))
+  )
+
+const [mode, ...rest] = process.argv.slice(2)
+if (mode === undefined) process.exitCode = runShards()
+else if (mode === '--process') process.exitCode = runProcessTests()
+else if (mode === '--coverage') process.exitCode = mergeCoverage()
+else if (mode === '--times') recordTimes()
+else process.exitCode = runFiles([mode, ...rest])
