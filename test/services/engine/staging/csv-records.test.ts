@@ -16,6 +16,33 @@ t.test('a chunk keeps the byte order mark that a cell begins with', async (t) =>
   ])
 })
 
+/** All characters that a regular expression of JavaScript takes for white space, but those that end a line. */
+const SPACES = Array.from({ length: 2 ** 16 }, (_, code) => String.fromCharCode(code)).filter((character) =>
+  /[^\S\r\n]/.test(character)
+)
+
+t.test('white space belongs to its cell, in one chunk and in chunks of a byte', async (t) => {
+  const records = SPACES.flatMap((space) => [
+    [space, 'a', space],
+    [`${space}a`, `b${space}`, `c${space}d`],
+    [space + space, '', space]
+  ])
+  const file = Buffer.from(`${records.map((cells) => cells.join(';')).join('\n')}\n`)
+  for (const size of [file.length, 1]) {
+    const read: (readonly string[])[] = []
+    const reader = createCsvReader(';', (_line, cells) => read.push(cells.map(({ text }) => text)))
+    for (let at = 0; at < file.length; at += size) await reader.write(file.subarray(at, at + size))
+    await reader.end()
+    t.strictSame(read, records)
+  }
+})
+
+t.test('a cell that begins with white space has no quote and no control character', async (t) => {
+  const read = (text: string) => rejection(createCsvReader(',', () => {}).write(Buffer.from(text)))
+  t.match(await read('a, "b"\n'), { reason: { message: /must be in quotes/ } })
+  t.match(await read('a, \u{0}\n'), { reason: { message: /control character/ } })
+})
+
 t.test('each record of a chunk has its line and its quoted cells', async (t) => {
   const read: unknown[] = []
   const reader = createCsvReader(',', (...record) => read.push(record))

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createQuotedCells } from '../../../../services/engine/staging/quoted-cells.ts'
+import { createTakenCells } from '../../../../services/engine/staging/taken-cells.ts'
 
 t.test('a record has at most 100,000 cells', async (t) => {
-  const read = (delimiters: number) => createQuotedCells(',')(Buffer.from(`${','.repeat(delimiters)}\n`), true)
+  const read = (delimiters: number) => createTakenCells(',')(Buffer.from(`${','.repeat(delimiters)}\n`), true)
   t.equal(read(99_999).failure, undefined)
   t.match(read(100_001).failure, { message: /more than 100000 cells/ })
 })
@@ -11,7 +11,7 @@ t.test('a long record costs the same time in small chunks', async (t) => {
   const file = Buffer.from(`a\n${'x'.repeat(3 * 2 ** 20)}\n`)
   const CHUNK = 16 * 1024
   const read = (size: number) => {
-    const takeOut = createQuotedCells(',')
+    const takeOut = createTakenCells(',')
     const start = process.cpuUsage()
     const parts = []
     for (let at = 0; at < file.length; at += size)
