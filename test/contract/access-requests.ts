@@ -30,8 +30,6 @@ const FILE = { payload: 'name\nnew\n', type: 'text/csv' }
 const adminUrl = ({ tables }: Setup, state: TableState) => `/admin/tables/${tables[state].id}`
 const dataUrl = ({ tables }: Setup, state: TableState) => `/data/${tables[state].name}`
 
-const newBackup = async ({ admin }: Setup) => `/admin/backups/${dataOf(await admin.post('/admin/backups')).name}`
-
 /** A role with a name of its own. */
 const newRole = () => ({ name: `role ${randomUUID()}`, grants: [{ tables: ['*'], actions: ['read'] }] })
 
@@ -178,13 +176,13 @@ export const exampleRequests: Readonly<Record<RuleKey, CreateRequest>> = {
 
   'GET /admin/backups': get('/admin/backups'),
   'POST /admin/backups': () => ({ url: '/admin/backups' }),
-  'POST /admin/backups/upload': async (setup) => {
-    const { rawPayload } = await setup.admin.get(await newBackup(setup))
+  'POST /admin/backups/upload': async ({ admin, backup }) => {
+    const { rawPayload } = await admin.get(backup)
     return { url: '/admin/backups/upload', payload: rawPayload, type: 'application/vnd.sqlite3' }
   },
-  'GET /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
-  'DELETE /admin/backups/:name': async (setup) => ({ url: await newBackup(setup) }),
-  'POST /admin/backups/:name/restore': async (setup) => ({ url: `${await newBackup(setup)}/restore` }),
+  'GET /admin/backups/:name': ({ backup }) => ({ url: backup }),
+  'DELETE /admin/backups/:name': async ({ newBackup }) => ({ url: await newBackup() }),
+  'POST /admin/backups/:name/restore': ({ backup }) => ({ url: `${backup}/restore` }),
 
   'GET /admin/keys': get('/admin/keys'),
   'POST /admin/keys': () => ({ url: '/admin/keys', payload: { name: 'new', scopes: ['audit'] } }),

@@ -35,6 +35,8 @@ const createFactories = (admin: Client) => {
     newToken: async (permissions = FULL_ACCESS): Promise<IssuedToken> =>
       dataOf(await admin.post('/admin/tokens', { name: 'token', permissions })),
     newKey: (scopes: readonly AdminScope[], expiresAt: number | null = null) => issueKey(admin, scopes, expiresAt),
+    /** Returns the path of a new backup. */
+    newBackup: async () => `/admin/backups/${dataOf(await admin.post('/admin/backups')).name}`,
     newAdmin: async (password = PASSWORD) => {
       const name = newName()
       const { id } = dataOf(await admin.post('/admin/admins', { name, nickname: '', password }))
@@ -68,6 +70,8 @@ export const createSetup = async (app: App) => {
     ...factories,
     admin,
     tables,
+    /** The path of a backup of these tables, for requests that do not change it. */
+    backup: await factories.newBackup(),
     /** Makes a table editable and published. Returns a function that restores its flags. */
     makeEditable: async (state: TableState) => {
       const { id, isEditable, isPublished } = tables[state]
