@@ -228,7 +228,6 @@ const KEYWORDS: Readonly<Record<string, { param: string; allows: (value: never, 
   minLength: { param: 'limit', allows: (text: string, limit: number) => [...text].length >= limit },
   maxLength: { param: 'limit', allows: (text: string, limit: number) => [...text].length <= limit },
   pattern: { param: 'pattern', allows: (text: string, pattern: string) => new RegExp(pattern, 'u').test(text) },
-  enum: { param: 'allowedValues', allows: (text: string, values: readonly string[]) => values.includes(text) },
   minimum: { param: 'limit', allows: (number: number, limit: number) => number >= limit },
   maximum: { param: 'limit', allows: (number: number, limit: number) => number <= limit }
 }
