@@ -1,4 +1,4 @@
-// Creates shop.sqlite, a small database to try Rowhouse with: node examples/make-shop.js
+// Creates shop.sqlite, a small database to try Rowhouse with: npm run shop
 import { existsSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 

@@ -78,7 +78,7 @@ const compare = (t: Test, blocks: readonly Block[], outputs: string[]) => {
 t.test('the first commands of the README print what it shows', async (t) => {
   const directory = temporaryDirectory(t)
   const [start, printed, ...blocks] = blocksOf('README.md')
-  t.equal(start?.content, 'npm ci && node examples/make-shop.js && DATABASE=shop.sqlite npm start\n')
+  t.equal(start?.content, 'npm ci && npm run shop && DATABASE=shop.sqlite npm start\n')
   const created = createShop(directory)
   const service = await startShop(t, directory, { ADMIN_PASSWORD: undefined })
   const npm = '> rowhouse@…'
