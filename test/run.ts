@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 import { RECORD_DIRECTORY } from './error-record.ts'
-import { isProcessTest, planShards, type Times, timesIn } from './shards.ts'
+import { isInShard, isProcessTest, planShards, type Times, timesIn } from './shards.ts'
 
-// `npm test` runs the shards, `npm test -- test/config.test.ts` one file, and `npm run test:process` the tests that start
-// processes. Each of the two keeps its coverage, which `npm run coverage` merges.
+// `npm test` runs the shards, `npm test -- test/routes` only the tests in that folder, and `npm run test:process` the tests that
+// start processes. Each of the first and the last keeps its coverage, which `npm run coverage` merges.
 
 const COMPILED = join('build', 'test')
 const SHARDS = join(COMPILED, 'shards')
@@ -33,11 +33,11 @@ const readTimes = (): Times => (existsSync(TIMES) ? JSON.parse(readFileSync(TIME
 
 const compiledOf = (path: string) => join(COMPILED, path.replace(/\.ts$/, '.js'))
 
-/** Writes a module for each shard and returns their paths. */
-const writeShards = () => {
+/** Writes a module for each shard of these tests and returns their paths. */
+const writeShards = (paths = listTests()) => {
   rmSync(SHARDS, { recursive: true, force: true })
   mkdirSync(SHARDS, { recursive: true })
-  return planShards({ paths: listTests(), times: readTimes(), importsOf }).map(({ name, files }) => {
+  return planShards({ paths, times: readTimes(), importsOf }).map(({ name, files }) => {
     const path = join(SHARDS, `${name}.test.js`)
     const entries = Object.entries(files).map(([file, seconds]) => [file.replace(/\.ts$/, '.js'), seconds])
     const list = JSON.stringify(Object.fromEntries(entries), null, 2)
@@ -86,17 +86,22 @@ const recordTimes = () => {
   writeFileSync(TIMES, `${JSON.stringify(timesIn(lines), null, 2)}\n`)
 }
 
-/** Runs files without coverage, named by their source or by their compiled module. */
-const runFiles = (paths: readonly string[]) =>
-  tap(
-    'run',
-    '--disable-coverage',
-    ...paths.map((path) => (path.endsWith('.ts') ? compiledOf(relative('test', path)) : path))
-  )
+/** Runs the tests that these paths name, files or folders, without coverage. A single file gets no shard. */
+const runPaths = (paths: readonly string[]) => {
+  const named = paths.map((path) => relative('test', path))
+  const files = listTests().filter((file) => named.some((path) => file === path || file.startsWith(`${path}/`)))
+  if (files.length === 0) {
+    console.error(`There is no test at ${paths.join(' ')}. Name files or folders, such as test/routes.`)
+    return 1
+  }
+  const shared = files.length > 1 ? files.filter(isInShard) : []
+  const single = files.filter((file) => !shared.includes(file))
+  return tap('run', '--disable-coverage', ...writeShards(shared), ...single.map(compiledOf))
+}
 
 const [mode, ...rest] = process.argv.slice(2)
 if (mode === undefined) process.exitCode = runShards()
 else if (mode === '--process') process.exitCode = runProcessTests()
 else if (mode === '--coverage') process.exitCode = mergeCoverage()
 else if (mode === '--times') recordTimes()
-else process.exitCode = runFiles([mode, ...rest])
+else process.exitCode = runPaths([mode, ...rest])

@@ -34,6 +34,8 @@ const REPLACES_THREADS = /^plain-(?:forks|threads)\.ts$/
 
 export const isProcessTest = (path: string) => PROCESS_TESTS.some((pattern) => pattern.test(path))
 
+export const isInShard = (path: string) => !isProcessTest(path) && !OTHER_TESTS.test(path)
+
 const secondsOf = (path: string, times: Times) => times[path] ?? UNKNOWN_SECONDS
 
 /**
@@ -82,7 +84,7 @@ export const planShards = ({ paths, times, importsOf }: Plan): Shard[] => {
     groups[group] = [...(groups[group] ?? []), path]
   }
   for (const path of paths) {
-    if (isProcessTest(path) || OTHER_TESTS.test(path)) continue
+    if (!isInShard(path)) continue
     if (path in ALONE) add(`alone-${path.replaceAll(/\W+/g, '-')}`, path)
     else add(replacesThreads(path, importsOf) ? 'app' : 'modules', path)
   }
