@@ -60,13 +60,9 @@ export const changedInBatch = () =>
   )
 
 export const rowNotAllowed = () =>
-  new DomainError(
-    'ROW_NOT_ALLOWED',
-    'The role of the token does not permit a record with these values. Nothing was changed.',
-    {
-      hint: 'An administrator can change the role: PUT /admin/roles/:id.'
-    }
-  )
+  new DomainError('ROW_NOT_ALLOWED', 'The role does not permit a record with these values. Nothing was changed.', {
+    hint: 'An administrator can change the role: PUT /admin/roles/:id.'
+  })
 
 export const ignoredByTrigger = () =>
   new DomainError('REFUSED_BY_TRIGGER', 'A trigger of the database ignored the change.')

@@ -24,7 +24,7 @@ export const refuseView = ({ onlyReads }: Scoped) => {
 
 const reason = ({ scope, role }: Scoped, action: TableAction, table: string | undefined) => {
   const object = table === undefined ? 'the table to create' : `the table '${excerpt(table)}'`
-  if (role) return `The role of the token does not open the action '${action}' on ${object}.`
+  if (role) return `The role does not open the action '${action}' on ${object}.`
   if (scope.grants(action)) return `The token's tables do not include ${object}.`
   return `The token needs the action ${action === 'read' ? "'read'" : `'${action}' (or 'write')`} on ${object}.`
 }

@@ -14,11 +14,9 @@ const MAX_TOKENS = 2000
 const MAX_FORMS = 100
 
 const closedByRole = ({ name }: RegisteredTable) =>
-  new DomainError(
-    'ACTION_NOT_ALLOWED',
-    `The role of the token does not open the table '${excerpt(name)}' for this request.`,
-    { hint: 'GET /data/_me shows which tables are closed, and why.' }
-  )
+  new DomainError('ACTION_NOT_ALLOWED', `The role does not open the table '${excerpt(name)}' for this request.`, {
+    hint: 'GET /data/_me shows which tables are closed, and why.'
+  })
 
 interface RoleAccess {
   /** Those of reading, then those of the actions. */

@@ -79,7 +79,7 @@ t.test('a role that opens an action is explained by its grant', async (t) => {
 t.test('an action without a grant is refused', async (t) => {
   t.strictSame(await explain(ada, 'orders', 'delete'), {
     allowed: false,
-    reason: "The role of the token does not open the action 'delete' on the table 'orders'.",
+    reason: "The role does not open the action 'delete' on the table 'orders'.",
     rows: 'No records.',
     readable: [],
     writable: [],
