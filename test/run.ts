@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, normalize, relative } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { RECORD_DIRECTORY } from './error-record.ts'
 import { isInShard, isProcessTest, planShards, type Times, timesIn } from './shards.ts'
 
 // `npm test` runs the shards, `npm test -- test/routes` only the tests in that folder, and `npm run test:process` the tests that
-// start processes. Each of the first and the last keeps its coverage, which `npm run coverage` merges.
+// start processes. `npm test` and `npm run test:process` keep their coverage, and `npm run coverage` merges it.
 
 const COMPILED = join('build', 'test')
 const SHARDS = join(COMPILED, 'shards')
 const COVERAGE = join('.tap', 'coverage')
 const KEPT_COVERAGE = join('.tap', 'kept-coverage')
+const RESULTS = join('.tap', 'test-results', SHARDS)
 const TIMES = join('test', 'times.json')
 
 const IMPORT = /(?:^|\s)(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?['"](\.[^'"]+)['"]/g
@@ -46,6 +47,12 @@ const writeShards = (paths = listTests()) => {
   })
 }
 
+/** Prints what is wrong. Returns the exit code. */
+const fail = (message: string) => {
+  process.stderr.write(`${message}\n`)
+  return 1
+}
+
 const run = (command: string, ...args: readonly string[]) => spawnSync(command, args, { stdio: 'inherit' }).status ?? 1
 
 const tap = (...args: readonly string[]) => run('npx', 'tap', ...args)
@@ -66,6 +73,7 @@ const checkCoverage = (...args: readonly string[]) =>
 const runShards = () => {
   rmSync(RECORD_DIRECTORY, { recursive: true, force: true })
   rmSync(KEPT_COVERAGE, { recursive: true, force: true })
+  rmSync(RESULTS, { recursive: true, force: true })
   return runMeasured('shards', writeShards()) || checkCoverage('--of-shards')
 }
 
@@ -73,6 +81,8 @@ const runProcessTests = () => runMeasured('process', listTests().filter(isProces
 
 /** Requires that both together cover everything, and lists the declared errors that neither has observed. */
 const mergeCoverage = () => {
+  const missing = ['shards', 'process'].filter((name) => !existsSync(join(KEPT_COVERAGE, name)))
+  if (missing.length > 0) return fail('Run `npm test`, then `npm run test:process`, then this.')
   rmSync(COVERAGE, { recursive: true, force: true })
   for (const name of readdirSync(KEPT_COVERAGE)) cpSync(join(KEPT_COVERAGE, name), COVERAGE, { recursive: true })
   const status = tap('report', '--allow-incomplete-coverage', 'lcovonly') || checkCoverage()
@@ -81,27 +91,35 @@ const mergeCoverage = () => {
 
 /** Records how long each file of the last `npm test` took. */
 const recordTimes = () => {
-  const results = join('.tap', 'test-results', SHARDS)
-  const lines = readdirSync(results).flatMap((name) => readFileSync(join(results, name), 'utf8').split('\n'))
-  writeFileSync(TIMES, `${JSON.stringify(timesIn(lines), null, 2)}\n`)
+  const names = existsSync(RESULTS) ? readdirSync(RESULTS) : []
+  const times = timesIn(names.flatMap((name) => readFileSync(join(RESULTS, name), 'utf8').split('\n')))
+  const missing = listTests().filter((path) => isInShard(path) && !(path in times))
+  if (missing.length > 0) return fail(`Run \`npm test\` first. It has no passed run of ${missing.join(', ')}.`)
+  writeFileSync(TIMES, `${JSON.stringify(times, null, 2)}\n`)
+  return 0
 }
 
 /** Runs the tests that these paths name, files or folders, without coverage. A single file gets no shard. */
 const runPaths = (paths: readonly string[]) => {
-  const named = paths.map((path) => relative('test', path))
-  const files = listTests().filter((file) => named.some((path) => file === path || file.startsWith(`${path}/`)))
-  if (files.length === 0) {
-    console.error(`There is no test at ${paths.join(' ')}. Name files or folders, such as test/routes.`)
-    return 1
-  }
+  const tests = listTests()
+  const isAt = (path: string) => (file: string) => `${join('test', file)}/`.startsWith(join(path, '/'))
+  const wrong = paths.filter((path) => !tests.some(isAt(path)))
+  if (wrong.length > 0)
+    return fail(`There is no test at ${wrong.join(' ')}. Name files or folders, such as test/routes.`)
+  const files = tests.filter((file) => paths.some((path) => isAt(path)(file)))
   const shared = files.length > 1 ? files.filter(isInShard) : []
   const single = files.filter((file) => !shared.includes(file))
   return tap('run', '--disable-coverage', ...writeShards(shared), ...single.map(compiledOf))
 }
 
-const [mode, ...rest] = process.argv.slice(2)
-if (mode === undefined) process.exitCode = runShards()
-else if (mode === '--process') process.exitCode = runProcessTests()
-else if (mode === '--coverage') process.exitCode = mergeCoverage()
-else if (mode === '--times') recordTimes()
-else process.exitCode = runPaths([mode, ...rest])
+const MODES: Readonly<Record<string, () => number>> = {
+  '--process': runProcessTests,
+  '--coverage': mergeCoverage,
+  '--times': recordTimes
+}
+
+const [first, ...rest] = process.argv.slice(2)
+const mode = MODES[String(first)]
+if (first === undefined) process.exitCode = runShards()
+else if (mode && rest.length > 0) process.exitCode = fail(`Name tests with \`npm test -- ${rest.join(' ')}\`.`)
+else process.exitCode = mode ? mode() : runPaths([first, ...rest])

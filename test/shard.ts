@@ -5,13 +5,13 @@ import root, { type Test } from 'tap'
 const HOOKS = ['test', 'teardown', 'before', 'beforeEach', 'intercept']
 const ASSERTIONS = ['equal', 'fail', 'match', 'not', 'notOk', 'ok', 'pass', 'rejects', 'same', 'strictSame', 'throws']
 
-/** What test files call on the `t` that they import. Others, such as `threw`, are also called by tap. */
+/** What test files call on the `t` that they import. tap itself calls others on it, such as `threw`. */
 const METHODS = [...HOOKS, ...ASSERTIONS]
 
 type Method = (...args: unknown[]) => unknown
 type Methods = Record<string, Method>
 
-/** A machine under load may take ten times the recorded time, and never less than this. */
+/** The least time limit of a file. Otherwise it is ten times the recorded time, because the machine may be under load. */
 const MIN_LIMIT_SECONDS = 600
 
 /** Makes the calls of a file on `t` from 'tap' calls on its own subtest. Its hooks and teardowns end with the file. */

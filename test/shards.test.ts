@@ -51,7 +51,7 @@ t.test('a test that loads the replacements of threads, through any module, is re
   t.notOk(replacesThreads('services/sql.test.ts', importsOf))
 })
 
-t.test('tests that measure threads have shards of their own', async (t) => {
+t.test('tests that replace threads share no shard with others, and tests of processes are in none', async (t) => {
   const paths = [
     'routes/app.test.ts',
     'services/sql.test.ts',

@@ -10,7 +10,7 @@ export interface Shard {
 /** Recorded seconds, by the path of a test file in test/. */
 export type Times = Readonly<Record<string, number>>
 
-/** Tests that start the service, a build, an image, load or random requests as processes. Only `npm run test:process` runs them. */
+/** Tests that start processes, or apply load or random requests. They are in no shard: `npm run test:process` runs them. */
 const PROCESS_TESTS: readonly RegExp[] = [
   /^(?:cli|crash|fuzz|scripts|soak)\//,
   /^(?:coming-from|container|day-two|deploy|documents|server|upgrade|contract\/secrets)\.test\.ts$/
@@ -26,10 +26,10 @@ export const ALONE: Readonly<Record<string, string>> = {
 
 /** A file without a recorded time. */
 const UNKNOWN_SECONDS = 1
-/** Of recorded time: three shards at a time, with coverage. */
+/** Length of a shard, in recorded seconds: of three shards in parallel, with coverage. */
 const SECONDS_OF_A_SHARD = 100
 
-/** Replaces the threads and processes of the engine: see plain-threads.ts. A test that measures those cannot load it. */
+/** Replaces the threads and processes of the engine: see plain-threads.ts. Threads that start after that are not in the coverage. */
 const REPLACES_THREADS = /^plain-(?:forks|threads)\.ts$/
 
 export const isProcessTest = (path: string) => PROCESS_TESTS.some((pattern) => pattern.test(path))
@@ -90,7 +90,7 @@ export const planShards = ({ paths, times, importsOf }: Plan): Shard[] => {
   }
   return Object.entries(groups).flatMap(([group, members]) => {
     const seconds = members.reduce((sum, path) => sum + secondsOf(path, times), 0)
-    const shards = balance(members, times, Math.ceil(seconds / SECONDS_OF_A_SHARD))
+    const shards = balance(members, times, Math.max(1, Math.ceil(seconds / SECONDS_OF_A_SHARD)))
     return shards.map((shard, index) => ({
       name: `${group}-${index + 1}`,
       files: Object.fromEntries(shard.map((path) => [path, secondsOf(path, times)]))

@@ -10,7 +10,7 @@ import module from 'node:module'
 Object.assign(module, { register: () => {} })
 
 const { EXPECTED_NODE } = process.env
-if (EXPECTED_NODE !== undefined && !process.version.startsWith(`v${EXPECTED_NODE}.`))
+if (EXPECTED_NODE !== undefined && !`${process.version}.`.startsWith(`v${EXPECTED_NODE}.`))
   throw new Error(`These tests are for Node ${EXPECTED_NODE}, but ${process.version} runs.`)
 
 /** Child processes load this module too, in any working directory. */
