@@ -10,7 +10,7 @@ const [OLDEST_MAJOR, OLDEST_MINOR] = [22, 14]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major > OLDEST_MAJOR || (major === OLDEST_MAJOR && minor >= OLDEST_MINOR)) {
-  // Beside the code: whoever can write there can change the code, too. If this user cannot, there is no cache.
+  // In the folder of the code: a user who can write there can change the code anyway. For others, there is no cache.
   module.enableCompileCache(join(import.meta.dirname, 'compile-cache'))
   await import('./main.ts')
 } else {

@@ -79,11 +79,25 @@ const requiredBuiltins: Plugin = {
   }
 }
 
-/** Makes comments ASCII, as all other code is. V8 takes twice the memory for a file with other characters. */
-const makeAscii = (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace(/\P{ASCII}/gu, '?'))
+/** From the mark of a comment to the end of its line. */
+const COMMENT = /(?:^|\s)(?:\/\/|[(/]?\*).*$/gm
+
+/**
+ * Makes comments ASCII: V8 takes twice the memory for a file with other characters. esbuild escapes those in texts, but not in
+ * regular expressions. @throws an Error that names such a line
+ */
+const makeAscii = (file: string) => {
+  const code = readFileSync(file, 'utf8').replace(COMMENT, (comment) => comment.replace(/\P{ASCII}/gu, '?'))
+  const other = code.split('\n').find((line) => /\P{ASCII}/u.test(line))
+  if (other !== undefined) throw new Error(`Write the characters that are not ASCII as \\u…: ${other.trim()}`)
+  writeFileSync(file, code)
+}
 
 /** Names of the files of what the program imports. Beside it: code finds files, such as those of threads, from there. */
 const CHUNK = 'chunk-[hash]'
+
+/** Of an earlier build: the console is built apart. */
+const KEPT: ReadonlySet<string> = new Set(['console', 'compile-cache'])
 
 /** Returns the modules in the bundles. */
 const bundle = async (entryPoints: Record<string, string>, splitting: boolean) => {
@@ -108,7 +122,7 @@ const bundle = async (entryPoints: Record<string, string>, splitting: boolean) =
 }
 
 mkdirSync(outdir, { recursive: true })
-for (const file of readdirSync(outdir)) if (file.startsWith('chunk-')) rmSync(join(outdir, file))
+for (const file of readdirSync(outdir)) if (!KEPT.has(file)) rmSync(join(outdir, file), { recursive: true })
 const modules = [...(await bundle(PROGRAM, true)), ...(await bundle(ENTRIES, false))]
 // It needs no bundle: it loads main.js after its check of Node.
 cpSync('build/cli/bin.js', join(outdir, 'rowhouse.js'))

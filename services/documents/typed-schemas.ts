@@ -45,7 +45,7 @@ const wideNote = (column: Column, integers: IntegerFormat) => {
 /** Returns the text without the end of a block comment: some generators copy descriptions into comments as they are. */
 export const inComment = (text: string) => text.replaceAll('*/', '* /')
 
-const sentence = (text: string) => inComment(/[.!?…]$/.test(text) ? text : `${text}.`)
+const sentence = (text: string) => inComment(/[.!?\u2026]$/.test(text) ? text : `${text}.`)
 
 const sentences = (...texts: readonly string[]) =>
   texts

@@ -56,10 +56,23 @@ t.test('the bundle loads only packages with native code', async (t) => {
   t.strictSame(packages, ['./main.js', ...NATIVE_PACKAGES])
 })
 
+t.test('the code is ASCII, and a regular expression keeps its characters', async (t) => {
+  const directory = t.testdir({})
+  t.equal(spawnSync(process.execPath, [script, directory]).status, 0)
+  const code = codeIn(directory).map((file) => readFileSync(join(directory, file), 'utf8'))
+  t.notOk(code.some((text) => /\P{ASCII}/u.test(text)))
+  t.ok(
+    code.some((text) => text.includes('/[.!?\\u2026]$/')),
+    'as in services/documents/typed-schemas.ts'
+  )
+})
+
 t.test('a build removes the files of an earlier one', async (t) => {
-  const directory = t.testdir({ 'chunk-OLD.js': '' })
+  const directory = t.testdir({ 'chunk-OLD.js': '', old: { 'entry.js': '' }, console: { 'index.html': '' } })
   t.equal(spawnSync(process.execPath, [script, directory]).status, 0)
   t.notOk(existsSync(join(directory, 'chunk-OLD.js')))
+  t.notOk(existsSync(join(directory, 'old')))
+  t.ok(existsSync(join(directory, 'console/index.html')), 'the console is built apart')
 })
 
 t.test('the licenses of the packages in the bundle are listed, and the files of /docs copied', async (t) => {
