@@ -1,5 +1,6 @@
 // Builds the service: `npm run build`. With --if-needed, as before `npm start`, it builds only if the build is missing or
-// older than its sources. With --tests, as before `npm test`, it also compiles tests that have changed. Plain JavaScript without dependencies, because it also runs where only the build is installed.
+// older than its sources. With --tests, as before `npm test`, it also compiles tests that have changed. Plain JavaScript without
+// dependencies, because it also runs where only the build is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -20,7 +21,7 @@ const OUTPUT = 'dist'
 /** Written last: without it, the build is incomplete. */
 const RECORD = join(OUTPUT, 'build.json')
 
-/** What the bundle of the service is made of. Tests and benchmarks are not in it. */
+/** Sources of the bundle. */
 const SOURCE_FOLDERS = ['cli', 'plugins', 'routes', 'schemas', 'services']
 const SOURCE_FILES = [
   'package-lock.json',

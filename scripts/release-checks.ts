@@ -18,11 +18,20 @@ export const versionProblem = (found: Readonly<Record<string, string | undefined
   return `${places}. Set ${version} there, run npm install --package-lock-only and npm run openapi, and commit.`
 }
 
+const NEEDED_FILES = [
+  'dist/rowhouse.js',
+  'dist/main.js',
+  'dist/writer/writer.js',
+  'dist/console/index.html',
+  'THIRD-PARTY-LICENSES.md'
+]
+
 /** `paths`: of the files in the package. */
-export const packProblem = (paths: readonly string[]) =>
-  paths.includes('dist/rowhouse.js')
-    ? null
-    : 'The package has no dist/rowhouse.js. Run npm run build, and check "files" in package.json.'
+export const packProblem = (paths: readonly string[]) => {
+  const missing = NEEDED_FILES.filter((path) => !paths.includes(path))
+  if (missing.length === 0) return null
+  return `The package has no ${missing.join(', ')}. Run npm run build, and check "files" in package.json.`
+}
 
 interface Component {
   readonly name: string
@@ -67,10 +76,11 @@ export const sbomOfPackage = (
   }
 }
 
+/** `packages`: such as `ajv@8.0.0`. */
 export const sbomProblem = ({ bomFormat, components }: Sbom, packages: readonly string[]) => {
   if (bomFormat !== 'CycloneDX') return 'npm sbom did not write a CycloneDX document. Check the version of npm.'
-  const names = new Set(components.map(({ name }) => name))
-  const missing = packages.filter((name) => !names.has(name))
+  const refs = new Set(components.map((component) => component['bom-ref']))
+  const missing = packages.filter((ref) => !refs.has(ref))
   return missing.length === 0 ? null : `The SBOM does not name ${missing.join(', ')}. Run npm ci.`
 }
 
@@ -80,20 +90,22 @@ export interface AuditReport {
   readonly vulnerabilities?: Readonly<Record<string, { readonly via: readonly (string | { readonly url: string })[] }>>
 }
 
-/** Returns the ids of the advisories, such as GHSA-…. A package that is only affected through another one names that. */
-const advisoriesOf = ({ vulnerabilities = {} }: AuditReport) => {
-  const sources = Object.values(vulnerabilities).flatMap(({ via }) => via)
+/**
+ * Returns the ids of the advisories on these packages, such as GHSA-…. A package that is only affected through another one
+ * names that.
+ */
+const advisoriesOf = ({ vulnerabilities = {} }: AuditReport, packages: ReadonlySet<string>) => {
+  const own = Object.entries(vulnerabilities).filter(([name]) => packages.has(name))
+  const sources = own.flatMap(([, { via }]) => via)
   const urls = sources.flatMap((source) => (typeof source === 'string' ? [] : [source.url]))
   return [...new Set(urls.map((url) => url.slice(url.lastIndexOf('/') + 1)))]
 }
 
-/** `explained`: the ids of the advisories that do not concern us. */
-export const auditProblem = (report: AuditReport, explained: readonly string[], isOffline: boolean) => {
+/** `explained`: the ids of the advisories that do not concern us. `packages`: the names of those in the package. */
+export const auditProblem = (report: AuditReport, explained: readonly string[], packages: readonly string[]) => {
   if (report.auditReportVersion === undefined)
-    return isOffline
-      ? null
-      : 'NOT CHECKED: the registry cannot be reached. Run this with a network, or check the advisories yourself and add --offline.'
-  const open = advisoriesOf(report).filter((id) => !explained.includes(id))
+    return 'The registry cannot be reached. Run this with a network, or check the advisories yourself and add --offline.'
+  const open = advisoriesOf(report, new Set(packages)).filter((id) => !explained.includes(id))
   if (open.length === 0) return null
   return `npm audit reports ${open.join(', ')}. Update the packages, or explain in .ci/advisories.json why they do not concern Rowhouse.`
 }

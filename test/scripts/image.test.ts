@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../fixtures.ts'
-import { copyBinaries, installPackage, megabytes, pack, serveInstalled, sizeOf } from './installation.ts'
+import { installPackage, megabytes, pack, serveInstalled, sizeOf } from './installation.ts'
 
 /** Returns the arguments of each instruction of this name. */
 const instructionsOf = (name: string) =>
@@ -22,7 +22,6 @@ const makeImage = (t: Test) => {
   const { filename } = pack(directory)
   const image = temporaryDirectory(t)
   const { seconds } = installPackage(image, join(directory, filename))
-  copyBinaries(join(image, 'node_modules'))
   return { image, seconds }
 }
 

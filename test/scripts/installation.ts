@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
@@ -8,17 +8,6 @@ import { plainNode } from '../plain-process.ts'
 
 export const npm = (cwd: string, ...args: readonly string[]) =>
   execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-
-/** The install scripts compile them, or load a binary: minutes, and the same for every test. */
-const NATIVE = ['argon2', 'better-sqlite3']
-
-/** Copies what the install scripts make, for an installation without them. */
-export const copyBinaries = (installed: string) => {
-  for (const name of NATIVE) {
-    const binaries = join('node_modules', name, 'build')
-    if (existsSync(binaries)) cpSync(binaries, join(installed, name, 'build'), { recursive: true })
-  }
-}
 
 /** Bytes. The link to the console, a workspace, names nothing in an installation. */
 export const sizeOf = (directory: string) =>

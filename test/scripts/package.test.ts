@@ -4,15 +4,7 @@ import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { NATIVE_PACKAGES } from '../../scripts/native-packages.ts'
 import { createDatabase, temporaryDirectory } from '../fixtures.ts'
-import {
-  copyBinaries,
-  installationOf,
-  installPackage,
-  megabytes,
-  type Packed,
-  pack,
-  serveInstalled
-} from './installation.ts'
+import { installationOf, installPackage, megabytes, type Packed, pack, serveInstalled } from './installation.ts'
 
 const BYTES = 50e6
 const PACKAGES = 40
@@ -22,9 +14,8 @@ const install = (t: Test, packed: Packed, from: string) => {
   writeFileSync(join(directory, 'package.json'), '{}')
   const { seconds, warnings } = installPackage(directory, join(from, packed.filename))
   const installed = installationOf(directory)
-  copyBinaries(join(directory, 'node_modules'))
   t.comment(
-    `The package has ${megabytes(packed.size)}, installed ${megabytes(installed.bytes)} in ${installed.packages} packages, in ${seconds} s without compilation.`
+    `The package has ${megabytes(packed.size)}, installed ${megabytes(installed.bytes)} in ${installed.packages} packages, in ${seconds} s.`
   )
   return { directory, warnings, ...installed }
 }
