@@ -22,7 +22,7 @@ const UPDATES_PER_SECOND = 20
 const IDLE_MS = 2000
 const SAMPLE_MS = 50
 
-/** The attack uses all of the machine, so it would fail other tests of `npm test`. */
+/** The attack uses all of the machine, so it would fail other tests of `npm run test:process`. */
 const skip = process.env.SCALE === undefined && 'the attack runs in npm run test:soak'
 /** Milliseconds, and MiB. */
 const MAX_P99 = 100

@@ -6,7 +6,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const { SEED, REPLAY, SEQUENCES, TIME_LIMIT, SCALE } = process.env
 
-/** `npm test` uses the same seed in each run. The longer runs, with SCALE, use a new one. */
+/** `npm run test:process` uses the same seed in each run. The longer runs, with SCALE, use a new one. */
 const chooseSeed = () => (SCALE === undefined ? 20261121 : Date.now() & 0x7fffffff)
 
 const seed = SEED === undefined ? chooseSeed() : Number(SEED)

@@ -12,7 +12,7 @@ const SEQUENCES = scaled(500)
 /** The number that a busy machine reaches within TIME_LIMIT. Without a time limit, all of them. */
 const MIN_SEQUENCES = process.env.SCALE === undefined ? SEQUENCES / 5 : SEQUENCES
 
-/** The time limit of `npm test` in milliseconds, including shrinking. Too few sequences show that it was too short. */
+/** The time limit of `npm run test:process` in milliseconds, including shrinking. Too few sequences show that it was too short. */
 const TIME_LIMIT = process.env.SCALE === undefined ? { TIME_LIMIT: '40000' } : {}
 
 t.test('the service responds as the model does to any sequence of requests', async (t) => {
@@ -27,7 +27,7 @@ t.test('the service responds as the model does to any sequence of requests', asy
   const [code] = await once(child, 'close')
   t.equal(code, 0, 'no divergence')
   const sequences = Number(/^(\d+) sequences/m.exec(output)?.[1])
-  // A run of `npm test` is too short for rare outcomes.
+  // A run of `npm run test:process` is too short for rare outcomes.
   if (process.env.SCALE !== undefined) t.match(output, /^Not reached: none$/m)
   t.ok(sequences >= MIN_SEQUENCES, `${sequences} of ${SEQUENCES} sequences`)
 })
