@@ -140,7 +140,7 @@ if (!VERSION.test(version)) {
   process.stderr.write(`${USAGE}\n`)
   process.exitCode = 1
 } else if (checkAll(checksOf(version, { skipsTests: values['skip-tests'], isOffline: values.offline }))) {
-  const tag = `git tag v${version} && git push origin main v${version}`
-  const isWhole = !values['skip-tests'] && !values.offline
-  process.stdout.write(`${isWhole ? 'This commit can be released' : 'After the skipped checks'}: ${tag}\n`)
+  process.stdout.write(
+    `Unless a check was skipped, this commit can be released: git tag v${version} && git push origin main v${version}\n`
+  )
 } else process.exitCode = 1

@@ -67,6 +67,13 @@ t.test('the code is ASCII, and a regular expression keeps its characters', async
   )
 })
 
+t.test('other code that is not ASCII fails the build, and is named', async (t) => {
+  const cwd = t.testdir({ build: { cli: { 'main.js': 'console.log(/\u2026/.test(process.title)) // \u2026' } } })
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' })
+  t.not(status, 0)
+  t.match(stderr, /Write the characters that are not ASCII as \\u.: console\.log/)
+})
+
 t.test('a build removes the files of an earlier one', async (t) => {
   const directory = t.testdir({ 'chunk-OLD.js': '', old: { 'entry.js': '' }, console: { 'index.html': '' } })
   t.equal(spawnSync(process.execPath, [script, directory]).status, 0)

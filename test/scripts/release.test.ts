@@ -100,7 +100,10 @@ t.test('a commit that can be released passes each check, and gets an SBOM', asyn
       'ok      the checks have changed no file'
     ]
   )
-  t.match(lines.at(-2), 'After the skipped checks: git tag v0.2.0 && git push origin main v0.2.0')
+  t.match(
+    lines.at(-2),
+    'Unless a check was skipped, this commit can be released: git tag v0.2.0 && git push origin main v0.2.0'
+  )
   t.equal(status, 0)
   t.ok(existsSync(join(directory, 'dist/rowhouse-0.2.0.tgz')))
   const { components } = JSON.parse(readFileSync(join(directory, 'dist/sbom.cdx.json'), 'utf8'))
