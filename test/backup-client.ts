@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backup, BackupList, RestoreResult } from '../schemas/backup.ts'
-import { PASSWORD } from './fixtures.ts'
+import { logIn } from './crash/access.ts'
 
 /** A machine that runs other tests may be too slow for a moment. */
 const RETRY_MS = 200
@@ -9,9 +9,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Logs in at a service. Returns functions that call its routes. They fail with the text of a response that is no success. */
 export const createBackupClient = async (address: string) => {
-  const body = JSON.stringify({ name: 'admin', password: PASSWORD })
-  const login = await fetch(`${address}/auth/login`, { method: 'POST', headers: JSON_TYPE, body })
-  const headers = { cookie: String(login.headers.getSetCookie()[0]?.split(';')[0]) }
+  const headers = { cookie: await logIn(address) }
 
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const sent = body ? { body: JSON.stringify(body), headers: { ...headers, ...JSON_TYPE } } : { headers }

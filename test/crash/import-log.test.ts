@@ -1,6 +1,8 @@
 import t from 'tap'
-import { PASSWORD, temporaryDirectory } from '../fixtures.ts'
+import { temporaryDirectory } from '../fixtures.ts'
 import { type Service, startService } from '../service-process.ts'
+import { logIn } from './access.ts'
+import { createHttp, dataOf } from './http.ts'
 
 const ROWS = 100_000
 const FILE = `n\n${Array.from({ length: ROWS }, (_, index) => `${index}\n`).join('')}`
@@ -12,22 +14,11 @@ interface Listed {
 }
 
 const connect = async ({ address }: Service) => {
-  const login = await fetch(`${address}/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'admin', password: PASSWORD })
-  })
-  const cookie = String(login.headers.get('set-cookie')?.split(';', 1)[0])
-  /** The boundary where a response gets its type. */
-  const send = async <T>(method: string, path: string, type = 'application/json', body?: string): Promise<T> => {
-    const headers = { cookie, ...(body !== undefined && { 'content-type': type }) }
-    const response = await fetch(address + path, { method, headers, ...(body !== undefined && { body }) })
-    return ((await response.json()) as { data: T }).data
-  }
+  const call = createHttp(address, { cookie: await logIn(address) })
   return {
-    importFile: (path: string) => send<object>('POST', path, 'text/csv', FILE),
-    latest: async (): Promise<Listed | undefined> => (await send<readonly Listed[]>('GET', '/admin/imports'))[0],
-    totalOf: async (id: number) => (await send<{ total: number }>('GET', `/admin/tables/${id}/data?size=1`)).total
+    importFile: async (path: string) => dataOf(await call('POST', path, FILE, { 'content-type': 'text/csv' })),
+    latest: async (): Promise<Listed | undefined> => dataOf(await call('GET', '/admin/imports'))[0],
+    totalOf: async (id: number): Promise<number> => dataOf(await call('GET', `/admin/tables/${id}/data?size=1`)).total
   }
 }
 
