@@ -47,7 +47,7 @@ const writeShards = (paths = listTests()) => {
   })
 }
 
-/** Prints what is wrong. Returns the exit code. */
+/** Prints a problem. Returns the exit code. */
 const fail = (message: string) => {
   process.stderr.write(`${message}\n`)
   return 1

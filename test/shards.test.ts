@@ -86,3 +86,9 @@ t.test('each file that runs alone exists', async (t) => {
     []
   )
 })
+
+t.test('files that take no time make one shard', async (t) => {
+  const paths = ['routes/app.test.ts', 'routes/other.test.ts']
+  const times = { 'routes/app.test.ts': 0, 'routes/other.test.ts': 0 }
+  t.strictSame(planShards({ paths, times, importsOf: () => [] }), [{ name: 'modules-1', files: times }])
+})

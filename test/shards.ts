@@ -29,7 +29,7 @@ const UNKNOWN_SECONDS = 1
 /** Length of a shard, in recorded seconds: of three shards in parallel, with coverage. */
 const SECONDS_OF_A_SHARD = 100
 
-/** Replaces the threads and processes of the engine: see plain-threads.ts. Threads that start after that are not in the coverage. */
+/** Replaces the threads and processes of the engine, for a whole process: see plain-threads.ts. Tests of real ones cannot share it. */
 const REPLACES_THREADS = /^plain-(?:forks|threads)\.ts$/
 
 export const isProcessTest = (path: string) => PROCESS_TESTS.some((pattern) => pattern.test(path))
