@@ -142,15 +142,21 @@ const check = async (call: Call, ledger: Ledger, { key, read }: Checked, counts:
 /** The statuses of requests that fail because of the disk. All requests are valid, so any other failure is a fault. */
 const DISK_FAILURES = [503, 507]
 
+const codeOf = ({ body }: TestResponse) => JSON.parse(body).error.code
+
 /** The disk has failed between two steps of an import. */
-const isStopped = ({ status, body }: TestResponse) => status === 409 && JSON.parse(body).error.code === 'IMPORT_STOPPED'
+const isStopped = (response: TestResponse) => response.status === 409 && codeOf(response) === 'IMPORT_STOPPED'
 
 const hasFailed = (response: TestResponse) => DISK_FAILURES.includes(response.status) || isStopped(response)
 
+/** Nothing of the write is stored. An import is stored in several steps, of which the first may be. */
+const isRefused = ({ path }: Write, response: TestResponse) =>
+  DISK_FAILURES.includes(response.status) && codeOf(response) !== 'OUTCOME_UNKNOWN' && !path.includes('/import')
+
 const assertExpected = ({ method, path, changes }: Write, response: TestResponse) => {
   const { status, body, headers } = response
-  const isExpected =
-    ([0, 200].includes(status) || hasFailed(response)) && (status !== 503 || headers['retry-after'] !== undefined)
+  const mayRetry = status !== 503 || headers['retry-after'] !== undefined || codeOf(response) === 'OUTCOME_UNKNOWN'
+  const isExpected = ([0, 200].includes(status) || hasFailed(response)) && mayRetry
   if (!isExpected) throw new Error(`${method} ${path} returned ${status} to ${JSON.stringify(changes)}: ${body}`)
 }
 
@@ -160,7 +166,7 @@ const step = async (call: Call, ledger: Ledger, writer: Writer, counts: Response
   const response = await call(write.method, write.path, write.body, write.headers)
   count(counts.writes, response)
   assertExpected(write, response)
-  ledger.record(write.changes, response.status === 200)
+  if (!isRefused(write, response)) ledger.record(write.changes, response.status === 200)
   if (response.status === 200 && write.path.includes('/import')) counts.imports += 1
   const isChecked = hasFailed(response) || below(8) === 0
   for (const { key } of write.changes) {

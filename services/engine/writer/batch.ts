@@ -5,6 +5,7 @@ import type { Outcome, UnitWithOptions } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { sizeOfLarge, sizeOfOutcome } from '../shared/size.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
+import { createCommit, FailedCommit, UnknownOutcome } from './commit.ts'
 import { createResultsCheck } from './results-size.ts'
 
 export interface BatchResult {
@@ -48,10 +49,11 @@ const firstTogether = (batch: readonly UnitWithOptions[]) => {
  * savepoints. If a unit fails, the batch runs again with a savepoint for each unit, so that the other units succeed.
  * If an error ends the whole transaction (SQLITE_FULL, ON CONFLICT ROLLBACK, RAISE(ROLLBACK)), or if the file has
  * deferred foreign keys, each unit runs in a transaction of its own. So does a unit without foreign keys, and one that keeps
- * broken views.
+ * broken views. If the disk fails during COMMIT, nothing runs again: all units of the batch fail.
  */
 export const createBatchRunner = (connection: Connection, unread: UnreadText) => {
   const { raw, run } = connection
+  const commitTransaction = createCommit(connection)
   const readDataVersion = () => connection.value('PRAGMA data_version')
   let dataVersion = readDataVersion()
   let sawCommitInBatch = false
@@ -165,9 +167,10 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     try {
       checkForExternalCommit()
       const results = execute(request)
-      run('COMMIT', [])
+      commitTransaction()
       return results
     } catch (error) {
+      if (error instanceof UnknownOutcome) throw error
       rollBack()
       return { error: toPlainError(error) }
     }
@@ -195,10 +198,11 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     try {
       checkForExternalCommit()
       const outcomes = hasDeferredKeys ? null : runUnits(batch, runUnit)
-      if (outcomes) run('COMMIT', [])
+      if (outcomes) commitTransaction()
       else rollBack()
       return outcomes
-    } catch {
+    } catch (error) {
+      if (error instanceof FailedCommit || error instanceof UnknownOutcome) throw error
       rollBack()
       return null
     }
@@ -236,11 +240,12 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
       if (hasDeferredKeys) return commitOneByOne(batch)
       return commitTogether(batch, execute) ?? commitTogether(batch, executeInSavepoint) ?? commitOneByOne(batch)
     } catch (error) {
+      if (error instanceof UnknownOutcome) throw error
       return runUnits(batch, () => ({ error: toPlainError(error) }))
     }
   }
 
-  /** Yields the outcomes of each commit before the next one begins. */
+  /** Yields the outcomes of each commit before the next one begins. @throws UnknownOutcome */
   function* runBatch(batch: readonly UnitWithOptions[]): Generator<BatchResult> {
     for (let rest = batch; rest.length > 0; ) {
       sawCommitInBatch = false
