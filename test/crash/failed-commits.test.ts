@@ -13,7 +13,7 @@ import { readDatabase } from './oracle.ts'
 // A disk whose fsync fails. A request that was refused is not stored, whatever happens next.
 
 /** Fewer cycles may have no fault. */
-const CYCLES = Math.max(4, scaled(20))
+const CYCLES = Math.max(4, scaled(200))
 /** Acknowledged writes in a cycle before the service is killed. */
 const [MIN_WRITES, MAX_WRITES] = [50, 300]
 /** Refused writes after which it is killed earlier. */
@@ -66,6 +66,7 @@ const testFaults = (title: string, rates: Readonly<Record<string, string>>, lett
     const faults = letters.map((letter) => countFaults(letter))
     t.comment(JSON.stringify({ ...ledger.counts, ...counts, faults }))
     t.ok(counts.refused > 0 || 'FAULT_KILL' in rates, 'writes were refused')
+    if (rates.FAULT_LATE_SYNC === '100') t.equal(counts.ended, CYCLES, 'the log says why the process has ended')
     t.notOk(faults.includes(0), `faults ${letters}: ${faults}`)
   })
 
