@@ -139,6 +139,11 @@ const ImportResultSchema = Type.Object(
     rows: Int64({ description: 'Records in the file.', examples: [2] }),
     created: Int64({ description: 'Records that were created.', examples: [2] }),
     updated: Int64({ description: 'Records that were changed.', examples: [0] }),
+    atomic: Type.Boolean({
+      description:
+        'true: all records were stored in one transaction. false: in several, between which other changes could be stored.',
+      examples: [true]
+    }),
     dryRun: Type.Boolean({ description: 'true: nothing was stored.', examples: [false] })
   },
   { title: 'TableRecordImportResult', description: 'What an import has done, or, with `dryRun`, would do.', ...strict }

@@ -16,6 +16,7 @@ import { createReadiness, type Readiness } from '../../services/engine/readiness
 import type { RegisteredTable } from '../../services/model/table.ts'
 import { type AccessOf, createAccessOf } from '../../services/records/access/access-of.ts'
 import { createReadableBy, type ReadableBy } from '../../services/records/access/readable.ts'
+import { createRowCosts } from '../../services/records/change/row-costs.ts'
 import { createExportService, type ExportService } from '../../services/records/export/export.ts'
 import { createImportService, type ImportService } from '../../services/records/import/imports.ts'
 import { createTableFileService, type TableFileService } from '../../services/records/import/table-files.ts'
@@ -197,7 +198,8 @@ export default fp<ServicesOptions>(
     fastify.decorate('accessOf', accessOf)
     const readableBy = createReadableBy({ accessOf, findTable: tables.find })
     const cursors = createCursors(readSecret(config))
-    const facts = { hasTriggers, hasUpdateEffects, effectsOf }
+    const rowCosts = createRowCosts(registry)
+    const facts = { hasTriggers, hasUpdateEffects, effectsOf, rowCosts }
     const auditRead = createReadAudit({ db, clock, onFailure: logUnaudited(fastify) })
     fastify.decorate('auditRead', auditRead)
     const search = createSearch(db, totals)
@@ -214,7 +216,7 @@ export default fp<ServicesOptions>(
     const onFailure = (error: unknown) =>
       fastify.log.warn({ err: error }, 'What is left of an import could not be removed.')
     const { commit, once } = records
-    const imports = createImportService({ db, clock, commit, once, currentTable: tables.get, onFailure })
+    const imports = createImportService({ db, clock, commit, once, rowCosts, currentTable: tables.get, onFailure })
     fastify.decorate('imports', imports)
     fastify.decorate('tableFiles', createTableFileService({ tables, imports, clock, accessOf, onFailure }))
     fastify.addHook('preClose', async () => imports.stop())

@@ -15,6 +15,8 @@ export interface ReadCounts {
 }
 
 export interface WriteCounts {
+  /** Units since the start, without those that were refused. */
+  readonly accepted: number
   /** Units that are not settled. */
   readonly pending: number
   /** Characters and bytes of their parameters. */

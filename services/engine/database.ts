@@ -15,6 +15,12 @@ export interface WriteResult {
   readonly rows: readonly Row[]
 }
 
+/** The results of a unit, one for each of its statements. */
+export interface WriteResults extends ReadonlyArray<WriteResult> {
+  /** The time of its statements in milliseconds, for a unit with `maxMs`. Absent on a cluster. */
+  readonly ms?: number
+}
+
 /** The caller of a scan: scans are queued fairly per caller, and return rows only while the caller has its right. */
 export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'name' | 'confirm'>
 
@@ -154,10 +160,13 @@ export interface Database extends Scans {
    * the unit would fail.
    */
   tryChange(unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial>
-  /** Runs one atomic unit. Resolves when it is durable, with one result per statement. */
-  write(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
-  /** Queues one large unit, and runs it as `write` does. Large units use at most half of the writer thread's time. */
-  writeBulk(unit: Unit, options?: UnitOptions): Promise<readonly WriteResult[]>
+  /** Runs one atomic unit. Resolves when it is durable. */
+  write(unit: Unit, options?: UnitOptions): Promise<WriteResults>
+  /**
+   * Queues one large unit, and runs it as `write` does. Callers are served in rotation. Large units use at most half of the writer
+   * thread's time.
+   */
+  writeBulk(caller: Pick<Caller, 'kind' | 'id' | 'name'>, unit: Unit, options?: UnitOptions): Promise<WriteResults>
   /** Counts the text that clients have not read yet. Beyond its limit, `write` fails with OVERLOADED for a large result. */
   readonly unread: UnreadText
   /** Starts a thread that checks the file of an import and stores its records in a staging file. Close it in a `finally`. */

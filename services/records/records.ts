@@ -10,7 +10,9 @@ import { createBatches } from './batch/batch.ts'
 import { createCommit } from './change/commit.ts'
 import { createFilteredChanges } from './change/filtered-changes.ts'
 import { type ChangeOptions, createOperations } from './change/operations.ts'
+import { createRecordSizes } from './change/record-sizes.ts'
 import { createRetries } from './change/retries.ts'
+import type { RowCosts } from './change/row-costs.ts'
 import { createUpserts, type Upserted } from './change/upserts.ts'
 import { createWorkEstimates } from './change/work-estimates.ts'
 import { createAggregates } from './read/aggregates.ts'
@@ -30,6 +32,7 @@ interface RecordServiceOptions {
   readonly hasTriggers: (table: RegisteredTable) => boolean
   readonly hasUpdateEffects: (table: RegisteredTable) => boolean
   readonly effectsOf: EffectsOf
+  readonly rowCosts: RowCosts
   readonly cursors: Cursors
   readonly readableBy: ReadableBy
   readonly allTables: () => readonly Registration[]
@@ -51,8 +54,9 @@ export const createRecordService = (options: RecordServiceOptions) => {
   const planner = createPlanner(db)
   const read = createRead({ db, planner })
   const operations = createOperations({ ...options, planner, read })
-  const estimate = createWorkEstimates({ ...options, planner })
-  const { commit, once } = createRetries({ db, clock, commit: createCommit({ ...options, estimate }) })
+  const recordSizes = createRecordSizes(db)
+  const estimate = createWorkEstimates({ ...options, planner, recordSizes })
+  const { commit, once } = createRetries({ db, clock, commit: createCommit({ ...options, estimate, recordSizes }) })
   const { list, query } = createLists({ ...options, planner })
   const { aggregate } = createAggregates(options)
   const countReferrers = createCountReferrers({ ...options, read })

@@ -1,4 +1,5 @@
 import type { SqlValue } from '../model/sql-value.ts'
+import type { Structure } from '../model/table.ts'
 import { columnRef, identifier } from './identifiers.ts'
 import { STABLE_PARAM } from './selections.ts'
 import type { Statement } from './statement.ts'
@@ -49,6 +50,23 @@ const keyRef = (position: number) => columnRef(AFFECTED, `k${position}`)
 const hasIdentity = (table: string, identity: readonly string[]) =>
   identity.map((name, position) => `${columnRef(table, name)} = ${keyRef(position)}`)
 
+/** An expression for the bytes of these columns. SQLite reads no value for it: their lengths are at the start of the row. */
+const bytesOf = (table: string, columns: readonly string[]) =>
+  joinTerms(['0', ...columns.map((name) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)], '+')
+
+/** Rows of a sample, at each end of the table. */
+const SAMPLED_ROWS = 50
+
+/** Selects the `bytes` of the largest of the first and the last rows. */
+export const selectLargest = (table: string, { key, columns }: Pick<Structure, 'key' | 'columns'>): Statement => {
+  const stored = columns.flatMap(({ name, isGenerated }) => (isGenerated ? [] : [name]))
+  const end = (direction: string) => {
+    const order = key.map((name) => `${columnRef(table, name)} ${direction}`).join(', ')
+    return `SELECT * FROM (SELECT ${bytesOf(table, stored)} AS bytes FROM ${identifier(table)} ORDER BY ${order} LIMIT ${SAMPLED_ROWS})`
+  }
+  return { sql: `SELECT max(bytes) AS bytes FROM (${end('ASC')} UNION ALL ${end('DESC')})`, params: [] }
+}
+
 /**
  * Selects the number of `rows` that a change affects, and their `bytes`, for each position of `rows`. Follows the actions
  * of foreign keys as SQLite will, also in cycles.
@@ -81,9 +99,7 @@ export const selectAffected = ({ rows, reactions }: Affected, selection: Affecte
       WHERE ${guard} AND ${conditions.join(' AND ')}`
   })
   const bytes = rows.map(({ table, identity, columns }, position) => {
-    const lengths = columns.map((name) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)
-    const sum = joinTerms(['0', ...lengths], '+')
-    return `WHEN ${position} THEN (SELECT ${sum} FROM ${identifier(table)} WHERE ${hasIdentity(table, identity).join(' AND ')})`
+    return `WHEN ${position} THEN (SELECT ${bytesOf(table, columns)} FROM ${identifier(table)} WHERE ${hasIdentity(table, identity).join(' AND ')})`
   })
   const keys = Array.from({ length: width }, (_, position) => identifier(`k${position}`)).join(', ')
   return {

@@ -14,6 +14,11 @@ export interface Dialect {
   readonly computesTags: boolean
   /** Returns a parameter for a JSON array of the compared texts that have these tags. `read`: see `RecordTags`. */
   tagsParam(tags: readonly string[], read: () => Statement<Param>): Param
+  /**
+   * The end of a statement that changes several rows, each of which may take any time. It fails the statement after a row if the
+   * time limit of the unit is over.
+   */
+  readonly changeGuard: string
   /** An expression for a number that changes with each change of the schema. */
   readonly schemaVersion: string
   /**

@@ -13,6 +13,8 @@ interface RecordsToChange {
   readonly condition: Condition
   /** More records than this fail the unit. */
   readonly maxAffected: number
+  /** The end of the statement that changes the records: see `changeGuard`. */
+  readonly guard: string
 }
 
 /** Returns one row if the condition matches at most `maxAffected` records. */
@@ -66,12 +68,12 @@ export const updateFiltered = (
   assignments: readonly UnitAssignment[],
   now: number
 ): Unit<Param> => {
-  const { table, condition } = records
+  const { table, condition, guard } = records
   const timestamp = timestampUpdate(table)
   const sets = namesOf(assignments)
     .map((name) => `${identifier(name)} = ?`)
     .join(', ')
-  const sql = `UPDATE${orAbortUpdate(table, namesOf(assignments))} ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}`
+  const sql = `UPDATE${orAbortUpdate(table, namesOf(assignments))} ${identifier(table.name)} SET ${sets}${timestamp.sql} WHERE ${condition.sql}${guard}`
   const params = [...valuesOf(assignments), ...timestamp.params(now), ...condition.params]
   const checks = uniqueChecks(table, assignments.map(toNewValue), () => ({
     where: condition.sql,
@@ -83,9 +85,9 @@ export const updateFiltered = (
 
 /** Deletes the records that a condition matches. The last statement deletes them. */
 export const deleteFiltered = (records: RecordsToChange): Unit => {
-  const { table, condition } = records
+  const { table, condition, guard } = records
   return [
     assertAtMost(records),
-    { sql: `DELETE FROM ${identifier(table.name)} WHERE ${condition.sql}`, params: condition.params }
+    { sql: `DELETE FROM ${identifier(table.name)} WHERE ${condition.sql}${guard}`, params: condition.params }
   ]
 }

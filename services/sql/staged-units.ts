@@ -38,6 +38,8 @@ export interface StorePlan {
   readonly otherKeys: readonly UniqueKey[]
   /** Whether a change sets `updated_at`. */
   readonly setsUpdatedAt: boolean
+  /** The end of the statements that store records: see `changeGuard`. */
+  readonly guard: string
 }
 
 /** A plan, with the staged records of a range in FROM. */
@@ -95,7 +97,7 @@ const checkStep = ({ table, source, on }: SourcedPlan, keys: readonly UniqueKey[
   `SELECT 1 FROM ${source} WHERE ${keys.map((key) => isTaken(table, key, on)).join(' OR ')} LIMIT 1`
 
 const updateStep = (storePlan: SourcedPlan, on: UniqueKey, clause: string) => {
-  const { table, source, updated, setsUpdatedAt, rows } = storePlan
+  const { table, source, updated, setsUpdatedAt, rows, guard } = storePlan
   const isVisible = rows ? ` AND ${rows.sql}` : ''
   const stamp = columnRef(table, UPDATED_AT)
   const sets = [
@@ -103,21 +105,21 @@ const updateStep = (storePlan: SourcedPlan, on: UniqueKey, clause: string) => {
     ...(setsUpdatedAt ? [`${identifier(UPDATED_AT)} = max(?, coalesce(${stamp}, 0) + 1)`] : [])
   ]
   return `UPDATE${clause} main.${identifier(table)} SET ${sets.join(', ')}
-    FROM ${source} WHERE ${sameKey(table, on)}${isVisible}`
+    FROM ${source} WHERE ${sameKey(table, on)}${isVisible}${guard}`
 }
 
 type InsertClauses = ReturnType<typeof insertClauses>
 
 /** `condition`: no record is inserted if it is false. */
 const insertStep = (
-  { table, source, inserted, on }: SourcedPlan,
+  { table, source, inserted, on, guard }: SourcedPlan,
   { before, after }: InsertClauses,
   condition: string
 ) => {
   const isNew = on ? `NOT ${storedWith(table, sameKey(table, on))}` : 'TRUE'
   return `INSERT${before} INTO main.${identifier(table)} (${inserted.map(identifier).join(', ')})
     SELECT ${inserted.map(staged).join(', ')} FROM ${source}
-    WHERE ${isNew} AND ${condition} ORDER BY ${staged(POSITION_COLUMN)}${after}`
+    WHERE ${isNew} AND ${condition} ORDER BY ${staged(POSITION_COLUMN)}${after}${guard}`
 }
 
 /** Selects a row if a staged record has no stored one that matches. */

@@ -65,7 +65,10 @@ export interface UnitOptions {
    * prevents each rename and drop. The unit must have been tried.
    */
   readonly keepsBroken?: boolean
-  /** Milliseconds after which no other statement begins, and the unit fails. A cluster has no such limit. */
+  /**
+   * Milliseconds after which no other statement begins and no guarded one changes another row: the unit fails. Its results have
+   * the time. A cluster has no such limit.
+   */
   readonly maxMs?: number
   /** The unit was made from tables and rights in memory: it fails with `StaleMemory` if another service has changed them. */
   readonly usesMemory?: boolean

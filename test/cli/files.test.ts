@@ -37,7 +37,7 @@ t.test('import reads standard input, and has the modes of the API', async (t) =>
   const dryRun = await importRecords('--format', 'csv', '--dry-run', '--upsert')
   t.equal(dryRun.stdout, '1 created, 1 changed. This was a dry run: nothing was stored.\n')
   const upsert = await importRecords('--format', 'csv', '--upsert', 'sku', '--atomic', '--json')
-  t.strictSame(JSON.parse(upsert.stdout), { rows: 2, created: 1, updated: 1, dryRun: false })
+  t.strictSame(JSON.parse(upsert.stdout), { rows: 2, created: 1, updated: 1, atomic: true, dryRun: false })
 })
 
 t.test('import --create makes the table from the file', async (t) => {

@@ -54,7 +54,13 @@ t.test('all records are stored, or none', async (t) => {
     t.match(await latest(), { state: 'failed', storedRows: 0, totalRows: 3002 })
     expectError(t, await caller.post(path, `${numbered(3)}lost,Lost\n`), 409, 'REFUSED_BY_TRIGGER')
     t.equal(count('cats'), 0)
-    expectData(t, await caller.post(path, numbered(5000)), { rows: 5000, created: 5000, updated: 0, dryRun: false })
+    expectData(t, await caller.post(path, numbered(5000)), {
+      rows: 5000,
+      created: 5000,
+      updated: 0,
+      atomic: true,
+      dryRun: false
+    })
     t.equal(count('cats'), 5000)
     t.match(await latest(), { state: 'done', storedRows: 5000, totalRows: 5000 })
     t.equal(dataOf(await token.get('/data/cats?size=1')).total, 5000)
@@ -70,6 +76,7 @@ t.test('the total of a list that was read before counts the imported records', a
       rows: 1,
       created: 1,
       updated: 0,
+      atomic: true,
       dryRun: false
     })
   }
@@ -87,6 +94,7 @@ t.test('more than 5,000 records are refused', async (t) => {
     rows: 5001,
     created: 5001,
     updated: 0,
+    atomic: false,
     dryRun: false
   })
 })
@@ -96,21 +104,33 @@ t.test('a large file of few records may refer to a record that is stored later',
   const lines = Array.from({ length: 5 }, (_, index) => `m${index},${long},m${index + 1}\n`)
   const large = `sku,name,mother\n${lines.join('')}m5,last,\n`
   expectError(t, await asFile(token).post('/data/cats/import', large), 400, 'IMPORT_FAILED', '/mother')
-  expectData(t, await asFile(token).post(url, large), { rows: 6, created: 6, updated: 0, dryRun: false })
+  expectData(t, await asFile(token).post(url, large), { rows: 6, created: 6, updated: 0, atomic: true, dryRun: false })
 })
 
 t.test('an import is refused if a search index makes it too much work', async (t) => {
   const path = `/admin/tables/${texts.id}`
   const long = `text\n${'x'.repeat(150_000)}\n${'x'.repeat(150_000)}\n`
   const importUrl = '/data/texts/import?atomic=true'
-  expectData(t, await asFile(token).post(importUrl, long), { rows: 2, created: 2, updated: 0, dryRun: false })
+  expectData(t, await asFile(token).post(importUrl, long), {
+    rows: 2,
+    created: 2,
+    updated: 0,
+    atomic: true,
+    dryRun: false
+  })
   dataOf(await admin.put(path, { searchIndex: true }))
   await untilBuilt(admin, texts.id)
   expectError(t, await asFile(token).post(importUrl, long), 413, 'TOO_MUCH_WORK')
   t.match(await latest(), { state: 'failed', storedRows: 0 })
   t.equal(count('texts'), 2)
   const short = `text\n${'y'.repeat(150_000)}\n`
-  expectData(t, await asFile(token).post(importUrl, short), { rows: 1, created: 1, updated: 0, dryRun: false })
+  expectData(t, await asFile(token).post(importUrl, short), {
+    rows: 1,
+    created: 1,
+    updated: 0,
+    atomic: true,
+    dryRun: false
+  })
   const upsert = `${importUrl}&mode=upsert`
   expectError(t, await asFile(token).post(upsert, `id,text\n9,${'y'.repeat(150_000)}\n`), 413, 'TOO_MUCH_WORK')
 })
@@ -123,7 +143,7 @@ t.test('a repeated key stores nothing twice, and gets the same response', async 
     db.exec('DELETE FROM cats')
     const body = numbered(200)
     const first = await keyed(name, of).post(path, body)
-    expectData(t, first, { rows: 200, created: 200, updated: 0, dryRun: false })
+    expectData(t, first, { rows: 200, created: 200, updated: 0, atomic: true, dryRun: false })
     t.equal(first.headers['idempotency-replayed'], undefined)
     const { id } = await latest()
     const second = await keyed(name, of).post(path, body)
@@ -141,12 +161,13 @@ t.test('a repeated key stores nothing twice, and gets the same response', async 
 t.test('an upsert counts what it has changed, also in a replay', async (t) => {
   db.exec("INSERT INTO cats VALUES ('tom', 'Tim', NULL)")
   const body = 'sku,name\ntom,Tom\nada,Ada\n'
-  const result = { rows: 2, created: 1, updated: 1, dryRun: false }
+  const result = { rows: 2, created: 1, updated: 1, atomic: true, dryRun: false }
   for (let count = 0; count < 2; count++) expectData(t, await keyed('upsert').post(`${url}&mode=upsert`, body), result)
   expectData(t, await asFile(token).post(`${url}&mode=upsert&dryRun=true`, body), {
     ...result,
     created: 0,
     updated: 2,
+    atomic: true,
     dryRun: true
   })
 })
@@ -158,12 +179,19 @@ t.test('the key of a failed import can be used again', async (t) => {
     rows: 1,
     created: 1,
     updated: 0,
+    atomic: true,
     dryRun: false
   })
 })
 
 t.test('a file without records is imported', async (t) => {
-  expectData(t, await keyed('empty').post(url, 'sku,name\n'), { rows: 0, created: 0, updated: 0, dryRun: false })
+  expectData(t, await keyed('empty').post(url, 'sku,name\n'), {
+    rows: 0,
+    created: 0,
+    updated: 0,
+    atomic: true,
+    dryRun: false
+  })
 })
 
 t.test("'skip' is refused, because an atomic import leaves no part", async (t) => {
@@ -172,6 +200,7 @@ t.test("'skip' is refused, because an atomic import leaves no part", async (t) =
     rows: 2,
     created: 2,
     updated: 0,
+    atomic: true,
     dryRun: false
   })
 })

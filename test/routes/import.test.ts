@@ -44,7 +44,13 @@ const write = await asToken(['read', 'write'])
 const csv = client(app, { ...write, 'content-type': 'text/csv' })
 const url = '/data/cats/import'
 const totalOf = async () => dataOf(await admin.get(`/admin/tables/${cats.id}/data`)).total
-const imported = (rows: number, updated = 0) => ({ rows, created: rows - updated, updated, dryRun: false })
+const imported = (rows: number, updated = 0) => ({
+  rows,
+  created: rows - updated,
+  updated,
+  atomic: true,
+  dryRun: false
+})
 
 t.test('a token imports visible fields that it may write', async (t) => {
   expectData(t, await csv.post(url, 'name,lives\nTom,9\nAda,\n'), imported(2))
@@ -108,8 +114,8 @@ t.test('a dry run has the numbers of the import, also of a file with keys only',
     ['id\n900\n901\n', { rows: 2, created: 1, updated: 0 }],
     ['id,name\n900,Kim\n902,Kai\n', { rows: 2, created: 1, updated: 1 }]
   ] as const) {
-    expectData(t, await csv.post(`${url}?mode=upsert&dryRun=true`, file), { ...result, dryRun: true })
-    expectData(t, await csv.post(`${url}?mode=upsert`, file), { ...result, dryRun: false })
+    expectData(t, await csv.post(`${url}?mode=upsert&dryRun=true`, file), { ...result, atomic: true, dryRun: true })
+    expectData(t, await csv.post(`${url}?mode=upsert`, file), { ...result, atomic: true, dryRun: false })
   }
 })
 

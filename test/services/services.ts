@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { type Caller, serviceCaller } from '../../services/model/caller.ts'
 import { createAccessOf } from '../../services/records/access/access-of.ts'
 import { createReadableBy } from '../../services/records/access/readable.ts'
+import { createRowCosts } from '../../services/records/change/row-costs.ts'
 import { createExportService } from '../../services/records/export/export.ts'
 import { createCursors } from '../../services/records/read/cursors.ts'
 import { createScans } from '../../services/records/read/scans.ts'
@@ -42,7 +43,7 @@ export const startServices = async (t: Test, schema: string) => {
   const accessOf = createAccessOf(db.dialect, () => null)
   const readableBy = createReadableBy({ accessOf, findTable: tables.find })
   const cursors = createCursors('the secret of the tests')
-  const facts = { hasTriggers, hasUpdateEffects, effectsOf }
+  const facts = { hasTriggers, hasUpdateEffects, effectsOf, rowCosts: createRowCosts(registry) }
   const search = createSearch(db, totals)
   const scan = createScans({ db, search, totals, onSlowScan: () => {} })
   const reading = { scan, cursors, readableBy, maxPageSize: () => 1000, allTables: registry.all }

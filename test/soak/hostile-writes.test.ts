@@ -1,9 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { PASSWORD } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
 import { startService } from '../service-process.ts'
-import { createClient, type HttpRequest, type HttpResponse } from './http-client.ts'
+import { createClient, type HttpRequest } from './http-client.ts'
+import { percentile, repeatUntil, summary } from './waits.ts'
 
 /** Bars for a machine with nothing else to do: docs/reliability.md. A busy one is slower, so only a long run has them. */
 const isLong = scaled(10) >= 10
@@ -91,31 +91,11 @@ const ATTACKS: Readonly<Record<string, () => HttpRequest>> = {
     batch(repeat(7, () => ({ op: 'create', table: 'films', values: { note: 'x'.repeat(1_000_000) } })))
 }
 
-const percentile = (times: readonly number[], share: number) =>
-  Number([...times].sort((a, b) => a - b)[Math.ceil(times.length * share) - 1])
-
-/** Repeats requests until the time is over. Returns the milliseconds and the statuses. */
-const repeatUntil = async (end: number, send: () => Promise<HttpResponse>, pause = 0) => {
-  const times: number[] = []
-  const statuses = new Set<number>()
-  do {
-    const start = performance.now()
-    const { status } = await send()
-    times.push(performance.now() - start)
-    statuses.add(status)
-    if (pause > 0) await wait(pause)
-  } while (performance.now() < end)
-  return { times, statuses }
-}
-
 let updates = 0
 const update = () => {
   updates += 1
   return other.send({ method: 'PUT', path: '/data/own/records/1', headers: wellBehaved, body: { n: updates } })
 }
-
-const summary = (all: readonly number[]) =>
-  `p50 ${percentile(all, 0.5).toFixed(0)}, p99 ${percentile(all, 0.99).toFixed(0)}, max ${Math.max(...all).toFixed(0)} ms`
 
 const idle = await repeatUntil(performance.now() + ATTACK_MS, update, 5)
 t.comment(`updates on an idle service: ${summary(idle.times)}`)

@@ -29,6 +29,17 @@ const receive = (sent: ClientRequest) =>
     })
   })
 
+/** Reads the body without keeping it: text of 15 MB would take as much time here as in the service. */
+const receiveStatus = (sent: ClientRequest) =>
+  new Promise<Pick<HttpResponse, 'status'>>((resolve, reject) => {
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      response.resume()
+      response.on('end', () => resolve({ status: response.statusCode ?? 0 }))
+      response.on('error', reject)
+    })
+  })
+
 /** Returns a client that sends requests over at most this many connections, which are kept alive. */
 export const createClient = (t: Test, { host, port }: Pick<Service, 'host' | 'port'>, connections: number) => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
@@ -52,6 +63,13 @@ export const createClient = (t: Test, { host, port }: Pick<Service, 'host' | 'po
     const sent = open(input)
     sent.end(input.body && JSON.stringify(input.body))
     return receive(sent)
+  }
+
+  /** Sends a request, and discards the body of the response. */
+  const sendOnly = (input: HttpRequest) => {
+    const sent = open(input)
+    sent.end(input.body && JSON.stringify(input.body))
+    return receiveStatus(sent)
   }
 
   /** Sends the headers and half of the body. Returns a function that sends the other half. */
@@ -83,7 +101,7 @@ export const createClient = (t: Test, { host, port }: Pick<Service, 'host' | 'po
     return { cookie: cookie.slice(0, cookie.indexOf(';')) }
   }
 
-  return { send, begin, dataOf, logIn }
+  return { send, sendOnly, begin, dataOf, logIn }
 }
 
 export type HttpClient = ReturnType<typeof createClient>

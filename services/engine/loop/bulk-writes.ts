@@ -1,62 +1,103 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Caller, identityOf } from '../../model/caller.ts'
 import { overloaded } from '../../model/errors.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
 import type { BulkCounts, WriteCounts } from '../counts.ts'
-import type { Database } from '../database.ts'
+import type { Database, WriteResults } from '../database.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 interface BulkWritesOptions {
   readonly write: Database['write']
-  /** Returns how many units are not settled, of all kinds. */
-  readonly counts: () => Pick<WriteCounts, 'pending'>
+  /** Counts the units of all kinds. */
+  readonly counts: () => Pick<WriteCounts, 'accepted' | 'pending'>
 }
 
-/** After a unit that took longer, the next one waits several times as long: 99 % of the other writes then wait less. */
+interface QueuedUnit {
+  readonly run: () => Promise<unknown>
+  readonly refuse: () => void
+}
+
+/**
+ * After a unit that took longer, the next one of its caller waits several times as long. A client that sends a write after the other
+ * then has 99 of 100 between two such units.
+ */
 const LONG_MS = 50
-const LONG_PAUSE = 4
+const LONG_PAUSE = 10
+
+interface EndedUnit {
+  /** Milliseconds. */
+  readonly took: number
+  /** Whether other units were written, or waited. */
+  readonly hadOthers: boolean
+}
 
 /** Each waiting unit may use BATCH_LIMIT bytes of memory. */
 const MAX_WAITING = 32
 
+const tooManyWaiting = () => overloaded('Too many large changes are waiting. Retry the request.', 1)
+
 /**
- * Creates functions that write large units, one at a time, and count them. While other units are pending, the next large one waits as
- * long as the last one took, or four times as long: large units then get at most half of the writer thread's time. 1,000 creates in one unit take
- * 6 ms, in which single creates wait.
+ * Creates functions that write large units, one at a time, and count them. The callers are served in rotation. If other units were
+ * written at the same time, the next large one waits as long as the last one took: large units then get at most half of the writer thread's time.
+ * After one that took long, its caller waits ten times as long. 1,000 creates in one unit take 6 ms, in which single creates wait.
  */
 export const createBulkWrites = ({ write, counts: countUnits }: BulkWritesOptions) => {
-  /** Resolves when the next unit may begin. */
-  let ready = Promise.resolve()
-  let waiting = 0
+  const queue = createFairQueue<QueuedUnit>(MAX_WAITING)
+  /** The callers whose last unit took long. */
+  const pausing = new Set<string>()
+  let isRunning = false
   let refused = 0
 
-  /** Resolves when the next unit may begin after one that began at `start`. */
-  const pauseAfter = async (start: number) => {
-    const took = performance.now() - start
-    if (countUnits().pending > 0) await delay(took > LONG_MS ? LONG_PAUSE * took : took)
+  const startNext = () => {
+    if (isRunning) return
+    const next = queue.take((caller) => !pausing.has(caller))
+    if (next) next.run()
   }
 
-  /** Returns the results of the unit, and when the next one may begin. */
-  const writeWhen = (begin: Promise<void>, unit: Unit, options?: UnitOptions) => {
-    let start = 0
-    const written = begin.then(() => {
-      waiting -= 1
-      start = performance.now()
-      return write(unit, options)
-    })
-    const next = () => pauseAfter(start)
-    return { written, ready: written.then(next, next) }
+  const pauseCaller = async (caller: string, milliseconds: number) => {
+    pausing.add(caller)
+    await delay(milliseconds)
+    pausing.delete(caller)
+    startNext()
+  }
+
+  const pauseAfter = async (caller: string, { took, hadOthers }: EndedUnit) => {
+    if (hadOthers) {
+      if (took > LONG_MS) pauseCaller(caller, LONG_PAUSE * took)
+      await delay(took)
+    }
+    isRunning = false
+    startNext()
+  }
+
+  const run = async (caller: string, unit: Unit, options?: UnitOptions) => {
+    isRunning = true
+    const start = performance.now()
+    const before = countUnits()
+    try {
+      return await write(unit, options)
+    } finally {
+      const { accepted, pending } = countUnits()
+      // Those that arrived during the unit may have been settled with it.
+      const hadOthers = pending > 0 || before.pending > 0 || accepted > before.accepted + 1
+      pauseAfter(caller, { took: performance.now() - start, hadOthers })
+    }
   }
 
   /** @throws OVERLOADED if too many units wait, and what `write` throws */
-  const writeBulk = async (unit: Unit, options?: UnitOptions) => {
-    if (waiting >= MAX_WAITING) {
-      refused += 1
-      throw overloaded('Too many large changes are waiting. Retry the request.', 1)
-    }
-    waiting += 1
-    const next = writeWhen(ready, unit, options)
-    ready = next.ready
-    return next.written
-  }
+  const writeBulk = (caller: Pick<Caller, 'kind' | 'id' | 'name'>, unit: Unit, options?: UnitOptions) =>
+    new Promise<WriteResults>((resolve, reject) => {
+      const name = identityOf(caller)
+      const queued: QueuedUnit = {
+        run: () => run(name, unit, options).then(resolve, reject),
+        refuse: () => {
+          refused += 1
+          reject(tooManyWaiting())
+        }
+      }
+      queue.add(name, queued)?.refuse()
+      startNext()
+    })
 
-  return { writeBulk, counts: (): BulkCounts => ({ waiting, refused }) }
+  return { writeBulk, counts: (): BulkCounts => ({ waiting: queue.length(), refused }) }
 }

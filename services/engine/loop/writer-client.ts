@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { DomainError } from '../../model/errors.ts'
 import type { Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteBatch, WriteCounts } from '../counts.ts'
-import type { WriteResult } from '../database.ts'
+import type { WriteResults } from '../database.ts'
 import {
   type Attachment,
   type Outcome,
@@ -30,7 +30,7 @@ interface PendingUnit extends UnitWithOptions {
   readonly size: number
   /** When the unit arrived, by `performance.now()`. */
   readonly arrivedAt: number
-  readonly resolve: (results: readonly WriteResult[]) => void
+  readonly resolve: (results: WriteResults) => void
   readonly reject: (error: Error) => void
 }
 
@@ -82,6 +82,7 @@ export const startWriter = async (
   let attachments: PendingAttachment[] = []
   /** The size of the units in `queued` and `inFlight`. */
   let pendingSize = 0
+  let accepted = 0
   let refused = 0
   let isClosed = false
   let isPaused = false
@@ -175,7 +176,7 @@ export const startWriter = async (
   const countPending = () => inFlight.length + queued.length
 
   const write = (unit: Unit, options?: UnitOptions) =>
-    new Promise<readonly WriteResult[]>((resolve, reject) => {
+    new Promise<WriteResults>((resolve, reject) => {
       if (isClosed) return reject(stopped())
       if (isPaused) return reject(restoreRunning())
       if (hasTooMuchPending(countPending(), pendingSize)) {
@@ -183,6 +184,7 @@ export const startWriter = async (
         return reject(tooManyWrites())
       }
       const size = sizeOfUnit(unit)
+      accepted += 1
       pendingSize += size
       const length = queued.push({ unit, options, size, arrivedAt: performance.now(), resolve, reject })
       if (length === 1) setImmediate(postQueued)
@@ -230,7 +232,7 @@ export const startWriter = async (
     await ended
   }
 
-  const counts = (): WriteCounts => ({ pending: countPending(), pendingSize, refused })
+  const counts = (): WriteCounts => ({ accepted, pending: countPending(), pendingSize, refused })
 
   return { write, counts, attach, pause, close }
 }

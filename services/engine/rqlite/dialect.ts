@@ -5,12 +5,13 @@ import { EPOCH } from './state.ts'
 
 /**
  * Returns the dialect of rqlite, which has no functions in JavaScript. A BLOB becomes its hexadecimal text after a mark, which
- * `createBlobTexts` replaces by base64: SQL would need 270 ms for 100 kB. rqlite ends a scan after its time, so no guard is needed.
+ * `createBlobTexts` replaces by base64: SQL would need 270 ms for 100 kB. rqlite ends a scan after its time, so it needs no guard; no change can be ended.
  */
 export const createRqliteDialect = (mark: string): Dialect => ({
   base64: (value) => `${textLiteral(mark)} || hex(${value})`,
   // Without the mark: a response would have base64 in its place.
   comparedText: (json) => `replace(${json}, ${textLiteral(mark)}, '')`,
+  changeGuard: '',
   computesTags: false,
   tagsParam: (tags, read) => new RecordTags(tags, read()),
   scanGuard: () => 'TRUE',

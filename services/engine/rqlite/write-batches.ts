@@ -50,6 +50,7 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
   /** Units that are not settled, and the size of their parameters. */
   let pendingUnits = 0
   let pendingSize = 0
+  let accepted = 0
   let refused = 0
   let isClosed = false
   /** A batch may be stored without its result, until a later one is stored. */
@@ -196,6 +197,7 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
         return reject(tooManyWrites())
       }
       const size = sizeOfUnit(unit)
+      accepted += 1
       pendingUnits += 1
       pendingSize += size
       const end = () => {
@@ -229,7 +231,7 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
     await running
   }
 
-  const counts = (): WriteCounts => ({ pending: pendingUnits, pendingSize, refused })
+  const counts = (): WriteCounts => ({ accepted, pending: pendingUnits, pendingSize, refused })
 
   return { write, counts, close }
 }

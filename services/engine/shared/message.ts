@@ -1,10 +1,10 @@
 import type { Row, SqlValue } from '../../model/sql-value.ts'
 import type { Expected, Unit, UnitOptions } from '../../sql/statement.ts'
-import type { WriteResult } from '../database.ts'
+import type { WriteResults } from '../database.ts'
 import type { PlainError } from './plain-error.ts'
 
 /** The outcome of one unit: one result for each of its statements, or the error. */
-export type Outcome = readonly WriteResult[] | { readonly error: PlainError }
+export type Outcome = WriteResults | { readonly error: PlainError }
 
 /** A unit, and how it runs. */
 export interface UnitWithOptions {
@@ -138,7 +138,7 @@ const readRequest = (from: Reader): UnitWithOptions => {
 
 export const unpackUnits = (list: PackedList): UnitWithOptions[] => readAll(list, readRequest)
 
-/** For each outcome: number of results; for each result: changes, number of rows, number of columns, names, values. */
+/** For each outcome: number of results, time; for each result: changes, number of rows, number of columns, names, values. */
 export const packOutcomes = (outcomes: readonly Outcome[]): PackedList => {
   const { texts, positionOf } = createDictionary()
   const items: Item[] = []
@@ -148,7 +148,7 @@ export const packOutcomes = (outcomes: readonly Outcome[]): PackedList => {
       items.push(FAILED, code, message, statement)
       continue
     }
-    items.push(outcome.length)
+    items.push(outcome.length, outcome.ms)
     for (const { changes, rows } of outcome) {
       const names = Object.keys(rows[0] ?? {})
       items.push(changes, rows.length, names.length, ...names.map(positionOf))
@@ -176,8 +176,14 @@ const readResult = (from: Reader) => {
   return { changes, rows: from.repeat(length, () => readRow(from, names)) }
 }
 
+const readResults = (from: Reader, length: number): WriteResults => {
+  const ms = from.optional()
+  const results = from.repeat(length, () => readResult(from))
+  return ms === undefined ? results : Object.assign(results, { ms })
+}
+
 export const unpackOutcomes = (list: PackedList): Outcome[] =>
   readAll(list, (from) => {
     const length = from.count()
-    return length === FAILED ? readError(from) : from.repeat(length, () => readResult(from))
+    return length === FAILED ? readError(from) : readResults(from, length)
   })

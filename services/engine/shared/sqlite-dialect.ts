@@ -5,8 +5,15 @@ import type { Dialect } from '../../sql/dialect.ts'
 const DIVISOR_BITS = 12
 
 /**
- * Returns the dialect of SQLite. Its expressions call three functions written in JavaScript: `base64()` and
- * `record_tag()` (`shared/connection.ts`), and `alive()` (`reader/scan.ts`), which throws to end a scan.
+ * Ends a change. SQLite evaluates RETURNING after the triggers of each row, but a condition for all rows before the first trigger:
+ * https://sqlite.org/lang_returning.html
+ */
+export const CHANGE_GUARD = ' RETURNING in_time()'
+
+/**
+ * Returns the dialect of SQLite. Its expressions call four functions written in JavaScript: `base64()` and
+ * `record_tag()` (`shared/connection.ts`), `alive()` (`reader/scan.ts`), which throws to end a scan, and `in_time()`
+ * (`writer/batch.ts`), which throws to end a change.
  *
  * The guard calls `alive()` for about one row in 3,500: a count of 1 million rows in memory takes 32 ms with it, and 65
  * with a call for each row. The divisor is a prime, because keys that advance in steps then have every remainder. Divisor
@@ -21,6 +28,7 @@ export const createSqliteDialect = (): Dialect => {
     base64: (value) => `base64(${value})`,
     comparedText: (json) => `record_tag(${json})`,
     computesTags: true,
+    changeGuard: CHANGE_GUARD,
     tagsParam: (tags) => JSON.stringify(tags),
     schemaVersion: '(SELECT schema_version FROM temp.pragma_schema_version)',
     scanGuard: (rowid) => (rowid === null ? 'alive()' : `(abs(${rowid} % ${divisor}) <> ${remainder} OR alive())`)

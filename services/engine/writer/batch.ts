@@ -1,9 +1,10 @@
-import type { Expected, Statement, UnitOptions } from '../../sql/statement.ts'
-import { UnexpectedChanges, type WriteResult } from '../database.ts'
+import type { Expected, Statement, Unit, UnitOptions } from '../../sql/statement.ts'
+import { UnexpectedChanges, type WriteResult, type WriteResults } from '../database.ts'
 import type { Connection } from '../shared/connection.ts'
 import type { Outcome, UnitWithOptions } from '../shared/message.ts'
 import { toPlainError } from '../shared/plain-error.ts'
 import { sizeOfLarge, sizeOfOutcome } from '../shared/size.ts'
+import { CHANGE_GUARD } from '../shared/sqlite-dialect.ts'
 import type { UnreadText } from '../shared/unread-text.ts'
 import { createCommit, FailedCommit, UnknownOutcome } from './commit.ts'
 import { createResultsCheck } from './results-size.ts'
@@ -34,6 +35,10 @@ const isExpected = (expect: Expected | undefined, { changes }: WriteResult, earl
   if (typeof expect !== 'object') return expect === undefined || changes === expect
   return Number(earlier.at(-1)?.changes) + changes === expect.both
 }
+
+/** The guard returns a row for each changed one. The statement itself returns none. */
+const withoutGuardRows = (sql: string, result: WriteResult): WriteResult =>
+  result.rows.length > 0 && sql.endsWith(CHANGE_GUARD) ? { changes: result.changes, rows: [] } : result
 
 /** Whether the unit runs alone, with other settings of the connection. */
 const isAlone = ({ options }: UnitWithOptions) => options?.foreignKeys === false || options?.keepsBroken === true
@@ -95,7 +100,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
     try {
       if (expect === undefined && SELECT.test(sql))
         throw new Error('A SELECT in a unit is a check, which needs `expect`.')
-      const result = run(sql, params)
+      const result = withoutGuardRows(sql, run(sql, params))
       checkSize(result)
       if (isExpected(expect, result, earlier)) return result
     } catch (error) {
@@ -107,22 +112,37 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   /** Units with too much work, and how they failed. They do not run again when their batch does. */
   const refused = new WeakMap<UnitWithOptions, Outcome>()
 
-  const assertInTime = (end: number) => {
-    if (performance.now() <= end) return
-    throw Object.assign(new Error('The unit took too long.'), { code: 'UNIT_EXPIRED' })
-  }
+  /** When the running unit expires, by `performance.now()`. */
+  let end = Number.POSITIVE_INFINITY
 
-  const execute = (request: UnitWithOptions) => {
-    const { unit, options } = request
+  /** Also an SQL function, which a guarded statement calls for each row that it has changed, after its triggers. */
+  const assertInTime = () => {
+    if (performance.now() > end) throw Object.assign(new Error('The unit took too long.'), { code: 'UNIT_EXPIRED' })
+    return 1
+  }
+  raw.function('in_time', { deterministic: false, directOnly: true }, assertInTime)
+
+  const executeAll = (unit: Unit): readonly WriteResult[] => {
     const results: WriteResult[] = []
     const checkSize = createResultsCheck(unread)
-    const end = performance.now() + (options?.maxMs ?? Number.POSITIVE_INFINITY)
+    for (const [position, statement] of unit.entries()) {
+      assertInTime()
+      results.push(executeStatement(statement, position, results, checkSize))
+    }
+    return results
+  }
+
+  const execute = (request: UnitWithOptions): WriteResults => {
+    const { unit, options } = request
     try {
-      for (const [position, statement] of unit.entries()) {
-        assertInTime(end)
-        results.push(executeStatement(statement, position, results, checkSize))
+      if (options?.maxMs === undefined) {
+        end = Number.POSITIVE_INFINITY
+        return executeAll(unit)
       }
-      return results
+      const start = performance.now()
+      end = start + options.maxMs
+      const results = executeAll(unit)
+      return Object.assign(results, { ms: performance.now() - start })
     } catch (error) {
       const plain = toPlainError(error)
       if (TOO_MUCH_WORK.has(plain.code)) refused.set(request, { error: plain })

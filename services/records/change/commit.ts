@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { type Database, StaleMemory, UnexpectedChanges, type WriteResult } from '../../engine/database.ts'
 import { sizeOf } from '../../engine/shared/size.ts'
 import type { Caller } from '../../model/caller.ts'
-import { DomainError, tableChanged } from '../../model/errors.ts'
+import { DomainError, hasCode, tableChanged } from '../../model/errors.ts'
 import { recordTag } from '../../model/record-tag.ts'
 import type { Registration } from '../../model/table.ts'
 import { isValue, type Param, RecordTags, type Statement, type Unit, type UnitOptions } from '../../sql/statement.ts'
@@ -10,14 +10,18 @@ import { toUnit } from '../../sql/unit-values.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Totals } from '../read/totals.ts'
 import type { Diagnosis, Operation, ResultReader } from './operation.ts'
+import { LARGE_RECORD, type RecordSizes } from './record-sizes.ts'
 import { measureResults } from './results-size.ts'
-import { createBudget, MAX_SMALL_STEPS } from './work.ts'
+import type { RowCosts } from './row-costs.ts'
+import { createBudget, MAX_SMALL_STEPS, MAX_UNIT_MS, type MeasuredRows } from './work.ts'
 import type { WorkEstimates } from './work-estimates.ts'
 
 interface CommitOptions {
   readonly db: Database
   readonly totals: Totals
   readonly estimate: WorkEstimates
+  readonly rowCosts: RowCosts
+  readonly recordSizes: RecordSizes
   readonly allTables: () => readonly Registration[]
 }
 
@@ -36,8 +40,7 @@ const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
 
-/** A unit that takes longer fails: the estimate of its work was wrong. */
-const UNIT_OPTIONS: UnitOptions = { usesMemory: true, maxMs: 500 }
+const UNIT_OPTIONS: UnitOptions = { usesMemory: true, maxMs: MAX_UNIT_MS }
 const OTHER_OPTIONS: UnitOptions = { usesMemory: true }
 
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
@@ -47,10 +50,26 @@ const statementsOf = (operations: readonly Operation[]) => {
   return statements
 }
 
+const sizeOfUnit = (unit: Unit<Param>) => unit.reduce((sum, { params }) => sum + sizeOf(params), 0)
+
 const isTags = (param: Param) => param instanceof RecordTags
 
 /** The parts of a file adapt to the time that they take. */
-const isPartOfFile = ({ change }: Operation) => change?.kind === 'import' && change.file === null
+const isPartOfFile = ({ change }: Operation) => change?.kind === 'import' && change.size === null
+
+/** Returns the rows of all parts; null if they are of several tables or kinds of change, whose times are not known apart. */
+const together = (parts: readonly MeasuredRows[]): MeasuredRows | null => {
+  const [first, ...others] = parts
+  if (!first || others.some(({ table, kind }) => table.name !== first.table.name || kind !== first.kind)) return null
+  return { ...first, rows: others.reduce((sum, { rows }) => sum + rows, first.rows) }
+}
+
+/** What is known of the work of a unit before it runs. */
+interface Estimate {
+  readonly steps: number
+  /** null: no row costs more than its bytes and indexes, or the rows are of several tables. */
+  readonly measured: MeasuredRows | null
+}
 
 /** Returns the position of the statement that failed in the unit, from 0; undefined if BEGIN or COMMIT failed. */
 const failedStatement = (error: Error): number | undefined =>
@@ -82,30 +101,33 @@ const diagnose = async (caller: Caller, operations: readonly Operation[], error:
  * statement matches no row although its record exists now, the record was inserted concurrently: the unit is retried
  * once, after the caller's right has been checked again.
  */
-export const createCommit = ({ db, totals, estimate, allTables }: CommitOptions) => {
+export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allTables }: CommitOptions) => {
   /**
-   * Returns the estimated steps of the operations together.
+   * Returns the estimate of the operations together.
    * @throws TOO_MUCH_WORK, FILTER_NOT_INDEXED, REFERENCE_NOT_INDEXED; on a cluster also RESULTS_TOO_LARGE
    */
-  const estimateAll = async (caller: Caller, operations: readonly Operation[]): Promise<number> => {
+  const estimateAll = async (caller: Caller, operations: readonly Operation[]): Promise<Estimate> => {
     const spend = createBudget()
     const request = { caller, changed: new Map(), counted: new Map() }
     const addResult = db.replication ? await measureResults(db, operations) : undefined
+    const measured: MeasuredRows[] = []
     let steps = 0
     let reads = 0
     for (const operation of operations) {
-      const works = estimate(request, operation)
-      if (works instanceof Promise && ++reads % ESTIMATES_PER_TICK === 0) await nextTick()
+      const estimated = estimate(request, operation)
+      if (estimated instanceof Promise && ++reads % ESTIMATES_PER_TICK === 0) await nextTick()
       try {
         addResult?.(operation)
-        steps = spend(works instanceof Promise ? await works : works)
+        const works = estimated instanceof Promise ? await estimated : estimated
+        steps = spend(works)
+        for (const work of works) if (work.measured) measured.push(work.measured)
       } catch (error) {
         const diagnosis = await operation.explain(caller, { error: error as Error, statement: undefined })
         throw await diagnosis.error()
       }
     }
     if (reads > 0) await caller.confirm()
-    return steps
+    return { steps, measured: together(measured) }
   }
 
   /** Returns the compared texts that have the tags. The key of an earlier operation's result is not known yet: none has. */
@@ -137,22 +159,37 @@ export const createCommit = ({ db, totals, estimate, allTables }: CommitOptions)
     }
   }
 
-  const isSmall = (unit: Unit, steps: number) =>
-    unit.length <= MAX_SMALL_UNIT &&
-    steps <= MAX_SMALL_STEPS &&
-    unit.reduce((sum, { params }) => sum + sizeOf(params), 0) <= MAX_SMALL_SIZE
+  /** `ms`: absent on a cluster. */
+  const addCost = (measured: MeasuredRows | null, ms: number | undefined) => {
+    if (measured && ms !== undefined) rowCosts.add(measured.table, measured.kind, { rows: measured.rows, ms })
+  }
 
-  const attempt = async (caller: Caller, operations: readonly Operation[], steps: number): Promise<Outcome> => {
+  const addSizes = (operations: readonly Operation[]) => {
+    for (const { table, unit } of operations) if (table) recordSizes.add(table, sizeOfUnit(unit))
+  }
+
+  const attempt = async (
+    caller: Caller,
+    operations: readonly Operation[],
+    { steps, measured }: Estimate
+  ): Promise<Outcome> => {
     try {
       const unit = db.dialect.computesTags ? toUnit(statementsOf(operations)) : await unitOf(operations)
-      const write = isSmall(unit, steps) ? db.write : db.writeBulk
-      const written = write(unit, unit.length > 1 && !operations.some(isPartOfFile) ? UNIT_OPTIONS : OTHER_OPTIONS)
-      return { parts: await totals.track(operations, written) }
+      const isLimited = measured !== null || (unit.length > 1 && !operations.some(isPartOfFile))
+      const options = isLimited ? UNIT_OPTIONS : OTHER_OPTIONS
+      const size = sizeOfUnit(unit)
+      if (size > LARGE_RECORD) addSizes(operations)
+      const isSmall = unit.length <= MAX_SMALL_UNIT && steps <= MAX_SMALL_STEPS && size <= MAX_SMALL_SIZE
+      const written = isSmall ? db.write(unit, options) : db.writeBulk(caller, unit, options)
+      const parts = await totals.track(operations, written)
+      addCost(measured, (await written).ms)
+      return { parts }
     } catch (error) {
+      if (hasCode(error, 'TOO_MUCH_WORK')) addCost(measured, MAX_UNIT_MS)
       if (error instanceof StaleMemory) {
         await caller.confirm()
         assertSameTables(operations)
-        return attempt(caller, operations, steps)
+        return attempt(caller, operations, { steps, measured })
       }
       return { diagnosis: await diagnose(caller, operations, error as Error) }
     }
@@ -160,11 +197,11 @@ export const createCommit = ({ db, totals, estimate, allTables }: CommitOptions)
 
   /** @throws the error of the failed operation; in this case no operation has had an effect */
   return async <const T extends readonly Operation[]>(caller: Caller, operations: T): Promise<Results<T>> => {
-    const steps = await estimateAll(caller, operations)
-    let outcome = await attempt(caller, operations, steps)
+    const estimated = await estimateAll(caller, operations)
+    let outcome = await attempt(caller, operations, estimated)
     if ('diagnosis' in outcome && outcome.diagnosis.mayRetry) {
       await caller.confirm()
-      outcome = await attempt(caller, operations, steps)
+      outcome = await attempt(caller, operations, estimated)
     }
     if ('diagnosis' in outcome) throw await outcome.diagnosis.error()
     const { parts } = outcome

@@ -19,6 +19,7 @@ import {
   type Operation,
   type OperationFailure
 } from './operation.ts'
+import type { RowCosts } from './row-costs.ts'
 import { createViolations, type FailedWrite } from './violations.ts'
 
 /** The records to change. */
@@ -36,10 +37,11 @@ const CHANGED_ROWS: Receipt = { after: [{ changes: CHANGES, params: [] }] }
 interface FilteredChangesOptions {
   readonly db: Database
   readonly clock: Clock
+  readonly rowCosts: Pick<RowCosts, 'isCostly'>
 }
 
 /** Creates the functions that turn a filter into an operation. Its result is the number of changed records. */
-export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => {
+export const createFilteredChanges = ({ db, clock, rowCosts }: FilteredChangesOptions) => {
   const explainViolation = createViolations(db)
 
   /** Returns the condition of a filter, for the rows that the caller can change. @throws TABLE_READ_ONLY, VALIDATION_FAILED */
@@ -54,6 +56,12 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
     return changeOf({ access, columns, where, params, filter })
   }
 
+  const recordsOf = ({ table }: Access, records: FilteredRecords) => ({
+    ...records,
+    table,
+    guard: rowCosts.isCostly(table) ? db.dialect.changeGuard : ''
+  })
+
   const explain =
     (write: FailedWrite, maxAffected: number) =>
     async (caller: Caller, { error, statement }: OperationFailure) => {
@@ -64,7 +72,7 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
   /** @throws VALIDATION_FAILED */
   const updateFilteredOp = (access: Access, records: FilteredRecords, body: RecordBody): Operation<number> => {
     const sent = readAssignments(access, body)
-    const unit = updateFiltered({ ...records, table: access.table }, access.rows, sent, clock())
+    const unit = updateFiltered(recordsOf(access, records), access.rows, sent, clock())
     return {
       table: access.table,
       unit,
@@ -79,7 +87,7 @@ export const createFilteredChanges = ({ db, clock }: FilteredChangesOptions) => 
   }
 
   const deleteFilteredOp = (access: Access, records: FilteredRecords): Operation<number> => {
-    const unit = deleteFiltered({ ...records, table: access.table })
+    const unit = deleteFiltered(recordsOf(access, records))
     const changes = (results: readonly WriteResult[]) => changesOf(results, unit.length - 1)
     return {
       table: access.table,

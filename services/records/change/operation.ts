@@ -35,8 +35,7 @@ export interface ChangedRows {
 }
 
 /** The size of staged records that an operation stores. The parameters of its unit do not show it. */
-export interface FileSize {
-  readonly rows: number
+export interface StagedSize {
   readonly bytes: number
   /** Bytes of their texts. */
   readonly textBytes: number
@@ -46,8 +45,8 @@ export interface FileSize {
 export type RecordChange =
   | { readonly kind: 'create' }
   | { readonly kind: 'update' | 'delete' | 'upsert'; readonly rows: ChangedRows }
-  /** `file`: null for a part of a file, whose size depends on the time that the part before took. */
-  | { readonly kind: 'import'; readonly file: FileSize | null }
+  /** `count`: of records. `size`: null for a part of a file, which depends on the time that the part before took. */
+  | { readonly kind: 'import'; readonly count: number; readonly size: StagedSize | null }
 
 /**
  * A change as data: of one record, of the records of a filter, of those of a file, or of a table of Rowhouse. `commit` runs

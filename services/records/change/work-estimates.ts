@@ -9,18 +9,22 @@ import type { Condition } from '../../sql/conditions.ts'
 import { keysToCheck } from '../../sql/conflicts.ts'
 import { indexedTable } from '../../sql/search-index.ts'
 import { guardOf } from '../../sql/selections.ts'
-import { isValue, type Statement } from '../../sql/statement.ts'
+import { isValue, type Param, type Statement, type Unit } from '../../sql/statement.ts'
 import { type EffectsOf, type ReferenceEffects, toAffectedRows } from '../../tables/registry/reference-effects.ts'
 import { filterNotIndexed, referenceNotIndexed } from '../failures.ts'
 import { helpfulIndex } from '../read/helpful-index.ts'
 import type { Planner } from '../read/planner.ts'
 import type { ChangedRows, Operation, RecordChange } from './operation.ts'
-import { MAX_STEPS, STEPS, type Work } from './work.ts'
+import type { RecordSizes } from './record-sizes.ts'
+import type { RowCosts } from './row-costs.ts'
+import { MAX_STEPS, MAX_STEPS_OF_RECORD, measuredWork, STEPS, type Work } from './work.ts'
 
 interface EstimatesOptions {
   readonly db: Database
   readonly planner: Planner
   readonly effectsOf: EffectsOf
+  readonly rowCosts: RowCosts
+  readonly recordSizes: RecordSizes
 }
 
 /** Rows that are counted on the event loop. More are counted in a reader thread. */
@@ -35,6 +39,14 @@ const ALL_ROWS = { where: '1', params: [] }
 
 /** A change of stored rows. */
 type RowsChange = Extract<RecordChange, { readonly rows: ChangedRows }>
+
+/** An operation on records. */
+type RecordOperation = Operation & { readonly table: RegisteredTable; readonly change: RecordChange }
+
+const isOfRecords = (operation: Operation): operation is RecordOperation =>
+  operation.table !== null && operation.change !== null
+
+const OPERATION: Work = { steps: STEPS.operation }
 
 /** What is known of a request while its operations are estimated. */
 export interface EstimatedRequest {
@@ -65,15 +77,23 @@ const searchedColumns = (
 }
 
 /** A check has the values of the change once more. */
-const sizeOfUnit = ({ unit }: Operation) =>
+const sizeOfUnit = (unit: Unit<Param>) =>
   unit.reduce((sum, { params, expect }) => sum + (expect === 0 ? 0 : sizeOf(params)), 0)
 
 /** Search indexes do not take BLOBs. */
-const lengthOfTexts = ({ unit }: Operation) =>
+const lengthOfTexts = (unit: Unit<Param>) =>
   unit.reduce((sum, { params }) => sum + sizeOf(params.filter((param) => typeof param === 'string')), 0)
 
+const stepsOfBytes = (
+  bytes: number,
+  { isIndexed, isOne }: { readonly isIndexed: boolean; readonly isOne: boolean }
+) => {
+  if (isIndexed) return bytes * STEPS.indexedByte
+  return isOne ? Math.min(bytes * STEPS.byte, MAX_STEPS_OF_RECORD) : bytes * STEPS.byte
+}
+
 /** Creates the function that estimates the work of an operation before its unit runs. */
-export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions) => {
+export const createWorkEstimates = ({ db, planner, effectsOf, rowCosts, recordSizes }: EstimatesOptions) => {
   /** Reads in a reader thread what is too much for the event loop. `compose` gets the maximum number of rows. */
   const readBounded = async (
     caller: Caller,
@@ -110,6 +130,9 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const problem = () => filterNotIndexed(table.name, known?.rows ?? null, known?.fields ?? null)
     return { steps, problem: range ? undefined : problem }
   }
+
+  const measured = (table: RegisteredTable, kind: RecordChange['kind'], rows: number): readonly Work[] =>
+    rowCosts.isCostly(table) ? [measuredWork({ table, kind, rows }, rowCosts.costOf(table, kind))] : []
 
   /** Counts a child whose rows are all read for each row of its parent. */
   const countChild = async ({ caller, changed, counted }: EstimatedRequest, child: string) => {
@@ -188,10 +211,11 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     const first = affected.get(0) ?? NOTHING
     const earlier = changed.get(foldName(name)) ?? 0
     const rows = filter ? Math.min(first.rows + earlier, filter.maxAffected) : first.rows
-    const written = (filter ? rows : 1) * (searched ? lengthOfTexts(operation) : sizeOfUnit(operation))
+    const written = (filter ? rows : 1) * (searched ? lengthOfTexts(operation.unit) : sizeOfUnit(operation.unit))
     const bytes = columns === null ? first.bytes : first.bytes + written
     affected.set(0, { rows, bytes })
-    works.push({ steps: rows * STEPS.row + bytes * (searched ? STEPS.indexedByte : STEPS.byte) })
+    works.push({ steps: rows * STEPS.row + stepsOfBytes(bytes, { isIndexed: searched !== null, isOne: !filter }) })
+    works.push(...measured(access.table, kind, rows))
     if (columns !== null) changed.set(foldName(name), earlier + rows)
     if (!effects || rows === 0) return works
 
@@ -217,24 +241,34 @@ export const createWorkEstimates = ({ db, planner, effectsOf }: EstimatesOptions
     )
   }
 
+  /** The work of an operation whose stored rows are not read. */
+  const estimateSmall = ({ changed }: EstimatedRequest, { table, change, unit }: RecordOperation): readonly Work[] => {
+    const name = foldName(table.name)
+    changed.set(name, (changed.get(name) ?? 0) + 1)
+    const isIndexed = !('rows' in change) && searchedColumns(table, 'all') !== null
+    if (change.kind === 'import') {
+      const { count, size } = change
+      recordSizes.clear(table)
+      const works = [OPERATION, ...measured(table, change.kind, count)]
+      if (!size) return works
+      const steps = isIndexed ? size.textBytes * STEPS.indexedByte : size.bytes * STEPS.byte
+      return [...works, { steps: count * STEPS.row + steps }]
+    }
+    const works = [OPERATION, ...measured(table, change.kind, 1)]
+    return isIndexed ? [...works, { steps: lengthOfTexts(unit) * STEPS.indexedByte }] : works
+  }
+
   /** Returns the parts of the work. Only some operations need reads of the database. */
   return (request: EstimatedRequest, operation: Operation): readonly Work[] | Promise<readonly Work[]> => {
+    if (!isOfRecords(operation)) return [OPERATION]
     const { table, change } = operation
-    const own: Work = { steps: STEPS.operation }
-    if (!table || !change) return [own]
-    const changesRows = 'rows' in change
-    if (changesRows && needsReads(change))
-      return estimateChange(request, operation, change).then((works) => [own, ...works])
-    const name = foldName(table.name)
-    request.changed.set(name, (request.changed.get(name) ?? 0) + 1)
-    const isIndexed = !changesRows && searchedColumns(table, 'all') !== null
-    if (change.kind === 'import') {
-      const { file } = change
-      if (!file) return [own]
-      const steps = isIndexed ? file.textBytes * STEPS.indexedByte : file.bytes * STEPS.byte
-      return [own, { steps: file.rows * STEPS.row + steps }]
-    }
-    return isIndexed ? [own, { steps: lengthOfTexts(operation) * STEPS.indexedByte }] : [own]
+    if (!('rows' in change)) return estimateSmall(request, operation)
+    const estimateRows = () => estimateChange(request, operation, change).then((works) => [OPERATION, ...works])
+    if (needsReads(change)) return estimateRows()
+    const mayBeLarge = recordSizes.mayBeLarge(table)
+    if (mayBeLarge instanceof Promise)
+      return mayBeLarge.then((isLarge) => (isLarge ? estimateRows() : estimateSmall(request, operation)))
+    return mayBeLarge ? estimateRows() : estimateSmall(request, operation)
   }
 }
 

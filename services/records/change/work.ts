@@ -1,4 +1,6 @@
 import { DomainError } from '../../model/errors.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import type { RecordChange } from './operation.ts'
 
 /**
  * The work of a request in the writer thread, in steps of about 0.1 µs. The numbers are measured, for the worst values that
@@ -22,6 +24,18 @@ export const STEPS = {
 /** Maximum number of steps of a request: about 100 ms, in which other writes wait. */
 export const MAX_STEPS = 1_000_000
 
+/**
+ * Maximum number of steps for the bytes of one record. SQLite writes the whole record whatever changes in it, so a limit of their number
+ * would make records that nobody can change or delete.
+ */
+export const MAX_STEPS_OF_RECORD = MAX_STEPS / 2
+
+/** Time of a unit: the estimate of one that takes longer was wrong, and it fails. */
+export const MAX_UNIT_MS = 500
+
+/** Time of the rows of a unit by their measured cost. An estimate by the numbers above is of the worst case, a measured one is not. */
+export const MAX_MEASURED_MS = 250
+
 /** Steps of a unit that does not hold up other units for long: about 1 ms. */
 export const MAX_SMALL_STEPS = 10_000
 
@@ -30,6 +44,15 @@ export interface Work {
   readonly steps: number
   /** The error for an operation that cannot run alone. undefined: it has too much work, and no index would help. */
   readonly problem?: (() => DomainError) | undefined
+  /** Rows whose cost is measured when the unit runs. */
+  readonly measured?: MeasuredRows
+}
+
+/** Rows of a table where a row may cost anything. */
+export interface MeasuredRows {
+  readonly table: RegisteredTable
+  readonly kind: RecordChange['kind']
+  readonly rows: number
 }
 
 const inMillions = (steps: number) => (Math.ceil(steps / 10_000) / 100).toLocaleString('en')
@@ -41,6 +64,28 @@ export const tooMuchWork = (steps: number, hint: string | undefined) =>
     `The request needs at least ${inMillions(steps)} million steps of the database, and ${inMillions(MAX_STEPS)} million are allowed. Nothing was changed.`,
     { hint: ['Send fewer operations, records or bytes in each request.', hint].filter(Boolean).join(' ') }
   )
+
+const inMs = (ms: number) => ms.toLocaleString('en', { maximumSignificantDigits: 2 })
+
+/** The number of records is not for a key that sees only some of them. `ms`: of a record. */
+const takesTooLong = (table: string, ms: number, max: number) =>
+  new DomainError(
+    'TOO_MUCH_WORK',
+    `A record of '${table}' took ${inMs(ms)} ms in the last changes, because a trigger, an action of a foreign key or an index on an expression runs for it. The request would take more than ${max} ms. Nothing was changed.`,
+    { hint: 'Change fewer records in each request.' }
+  )
+
+/** Returns the work of rows by their measured cost. `ms`: of a row; undefined if it is not known. */
+export const measuredWork = (measured: MeasuredRows, ms: number | undefined): Work => {
+  if (ms === undefined) return { steps: 0, measured }
+  // A single row cannot be divided.
+  const max = measured.rows === 1 ? MAX_UNIT_MS : MAX_MEASURED_MS
+  return {
+    steps: (measured.rows * ms * MAX_STEPS) / max,
+    problem: () => takesTooLong(measured.table.name, ms, max),
+    measured
+  }
+}
 
 const totalOf = (parts: readonly Work[]) => parts.reduce((sum, { steps }) => sum + steps, 0)
 

@@ -6,23 +6,23 @@ import type { Caller } from '../../model/caller.ts'
 import { DomainError } from '../../model/errors.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Access } from '../access/access.ts'
-import type { FileSize, Operation } from '../change/operation.ts'
+import type { Operation, StagedSize } from '../change/operation.ts'
 import type { Once } from '../change/retries.ts'
 import { countTextBytes } from './checks.ts'
 import { whenUnlocked } from './lock-waits.ts'
 import type { ImportOptions, ImportPlan } from './plan.ts'
+import { MAX_ROWS_OF_ONE_STEP } from './step-sizes.ts'
 import {
   type CheckedFile,
   createStepPlans,
   hasUpdates,
   type ImportEntry,
-  MAX_ROWS_OF_ONE_STEP,
   type StepsOptions,
   type Stored,
   storedBy
 } from './steps.ts'
 
-interface AtomicOptions extends Omit<StepsOptions, 'commit'> {
+interface AtomicOptions extends Omit<StepsOptions, 'commit' | 'sizes'> {
   readonly once: Once
 }
 
@@ -71,13 +71,13 @@ export const digestBody = (caller: Caller, { format }: ImportOptions, body: Body
 }
 
 /** Stores all records of a file in one transaction, with the Idempotency-Key of the request. */
-export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOptions) => {
-  const planSteps = createStepPlans({ db, clock })
+export const createAtomicImports = ({ db, clock, rowCosts, currentTable, once }: AtomicOptions) => {
+  const planSteps = createStepPlans({ db, clock, rowCosts })
 
   /** The texts of stored records that an upsert changes are estimated as those of the file. */
-  const sizeOf = async ({ plan, staging, file: { rows, bytes, fields } }: CheckedFile): Promise<FileSize> => {
+  const sizeOf = async ({ plan, staging, file: { bytes, fields } }: CheckedFile): Promise<StagedSize> => {
     const { total } = await staging.check([countTextBytes(fields)])
-    return { rows, bytes, textBytes: plan.on ? 2 * total : total }
+    return { bytes, textBytes: plan.on ? 2 * total : total }
   }
 
   const toOperation = async (
@@ -90,7 +90,7 @@ export const createAtomicImports = ({ db, clock, currentTable, once }: AtomicOpt
     const operationOf = await planSteps(checked, access)
     return {
       ...(await operationOf({ after: null, last, rows }, entry.progress(access.table.id, rows))),
-      change: { kind: 'import', file: await sizeOf(checked) },
+      change: { kind: 'import', count: rows, size: await sizeOf(checked) },
       result: toStoredRecords(hasUpdates(checked))
     }
   }

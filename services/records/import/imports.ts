@@ -12,17 +12,20 @@ import { storedTableGone } from '../../tables/failures.ts'
 import type { Access } from '../access/access.ts'
 import type { Commit } from '../change/commit.ts'
 import type { Once } from '../change/retries.ts'
+import type { RowCosts } from '../change/row-costs.ts'
 import { assertFitsOneUnit, createAtomicImports, digestBody } from './atomic-imports.ts'
 import { checksOf, countUpdates, withoutHiddenNames } from './checks.ts'
 import { createImportLog } from './log.ts'
 import { changedFields, type ImportOptions, type ImportPlan, planImport } from './plan.ts'
-import { type CheckedFile, createImportSteps, isOneStep } from './steps.ts'
+import { createStepSizes } from './step-sizes.ts'
+import { type CheckedFile, createImportSteps } from './steps.ts'
 
 interface ImportServiceOptions {
   readonly db: Database
   readonly clock: Clock
   readonly commit: Commit
   readonly once: Once
+  readonly rowCosts: RowCosts
   /** Returns the table as it is now. */
   readonly currentTable: (id: number) => RegisteredTable
   /** Called with an error of the clean-up, which does not change the response. */
@@ -68,8 +71,9 @@ const stopping = () => overloaded('The service is stopping. Nothing was imported
 
 /** Imports files into tables. A file is checked in a thread of its own before the first record is stored. */
 export const createImportService = (options: ImportServiceOptions) => {
-  const { db, clock, onFailure } = options
-  const storeAll = createImportSteps(options)
+  const { db, clock, rowCosts, onFailure } = options
+  const sizes = createStepSizes(rowCosts)
+  const storeAll = createImportSteps({ ...options, sizes })
   const storeAtOnce = createAtomicImports(options)
   const log = createImportLog({ db, clock, onFailure })
   const running = new Set<string>()
@@ -103,10 +107,10 @@ export const createImportService = (options: ImportServiceOptions) => {
     return staging.end()
   }
 
-  const check = async (plan: ImportPlan, staging: Staging, file: StagedFile) => {
+  const check = async ({ plan, staging, file, isOneStep }: CheckedFile) => {
     if (file.errors.total === 0 && file.skipped < plan.options.skip) throw fewerRecords(file.skipped)
     assertFitsOneUnit(plan, file)
-    const stored = await staging.check(checksOf(plan, file.fields, { isOneStep: isOneStep(plan, file) }))
+    const stored = await staging.check(checksOf(plan, file.fields, { isOneStep }))
     const errors = joinErrors([withoutHiddenNames(plan, file.errors), stored])
     if (errors.total > 0) throw importFailed(errors, plan.options.format)
     if (!hasColumns(plan, file)) throw noFields()
@@ -128,11 +132,12 @@ export const createImportService = (options: ImportServiceOptions) => {
     const staging = db.stage(plan.staging)
     try {
       const file = await Promise.race([send(staging, body), stop.promise])
+      const checked = { plan, staging, file, isOneStep: sizes.isOneStep(plan, file) }
       const assertNoErrors = async () => {
-        await Promise.race([check(plan, staging, file), stop.promise])
+        await Promise.race([check(checked), stop.promise])
         await caller.confirm()
       }
-      return await use({ plan, staging, file }, assertNoErrors)
+      return await use(checked, assertNoErrors)
     } finally {
       stop.end()
       await staging.close().catch(onFailure)
@@ -153,7 +158,7 @@ export const createImportService = (options: ImportServiceOptions) => {
       const store = () =>
         log.record(caller, checked, access.table.id, (entry) => storeAll(caller, access, checked, entry))
       const stored = await (dryRun ? predict(checked) : store())
-      return { rows: rows + skipped, ...stored, dryRun }
+      return { rows: rows + skipped, ...stored, atomic: checked.isOneStep, dryRun }
     })
 
   const runAtomic = async (caller: Caller, access: Access, { plan, body }: NewImport): Promise<ImportResult> => {
@@ -164,7 +169,7 @@ export const createImportService = (options: ImportServiceOptions) => {
         record: (store) => log.record(caller, checked, access.table.id, store)
       })
     )
-    return { ...stored, dryRun: false }
+    return { ...stored, atomic: true, dryRun: false }
   }
 
   const planFor = async (access: Access, options: ImportOptions) => {

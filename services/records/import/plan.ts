@@ -137,7 +137,10 @@ export const otherKeysOf = (plan: ImportPlan, fields: readonly string[]) =>
   plan.target.uniqueKeys.filter((key) => key !== plan.on && isInFile(fields, plan, key))
 
 /** Returns how the records of a file with these fields are stored. */
-export const storePlanOf = (plan: ImportPlan, fields: readonly string[]): Omit<StorePlan, 'hasConflictTriggers'> => {
+export const storePlanOf = (
+  plan: ImportPlan,
+  fields: readonly string[]
+): Omit<StorePlan, 'hasConflictTriggers' | 'guard'> => {
   const { access, on, staging } = plan
   const { name: table, structure } = access.table
   const added = staging.fallbacks.map(([name]) => name).filter((name) => !fields.includes(name))

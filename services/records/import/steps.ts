@@ -2,7 +2,7 @@ import { type Database, type Staging, UnexpectedChanges, type WriteResult } from
 import type { StagedFile, StagedStep } from '../../engine/staging/protocol.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
-import { DomainError, tableChanged } from '../../model/errors.ts'
+import { DomainError, hasCode, tableChanged } from '../../model/errors.ts'
 import type { SqlValue } from '../../model/sql-value.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { mustNotAbort } from '../../sql/conflicts.ts'
@@ -14,34 +14,12 @@ import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Access } from '../access/access.ts'
 import type { Commit } from '../change/commit.ts'
 import { explainWithRowCheck, final, type Operation, type OperationFailure } from '../change/operation.ts'
+import type { RowCosts } from '../change/row-costs.ts'
 import { createViolations } from '../change/violations.ts'
 import { ignoredByTrigger, valueTaken } from '../failures.ts'
 import { whenUnlocked } from './lock-waits.ts'
 import { changedFields, type ImportPlan, storePlanOf } from './plan.ts'
-
-/** A file with at most this many records and bytes is stored in one transaction. */
-export const MAX_ROWS_OF_ONE_STEP = 5000
-const MAX_BYTES_OF_STEP = 4 * 2 ** 20
-/** Of a table with a search index, which takes about 0.5 µs for a byte of text. */
-const MAX_BYTES_WITH_SEARCH_INDEX = 128 * 1024
-
-const MIN_ROWS = 200
-const MAX_ROWS = 50_000
-/** Other writes wait for a step. */
-const STEP_MS = 15
-
-const maxBytesOf = ({ access }: ImportPlan) =>
-  access.table.searchIndex.state === 'off' ? MAX_BYTES_OF_STEP : MAX_BYTES_WITH_SEARCH_INDEX
-
-/** Whether all records of the file are stored in one transaction. */
-export const isOneStep = (plan: ImportPlan, { rows, bytes }: StagedFile) =>
-  plan.options.isAtomic || (rows <= MAX_ROWS_OF_ONE_STEP && bytes <= maxBytesOf(plan))
-
-/** Returns the number of rows for the next step, at most twice as many. `took`: milliseconds. */
-const nextRows = (rows: number, took: number) => {
-  const wanted = Math.floor((rows * STEP_MS) / Math.max(took, 1))
-  return Math.min(MAX_ROWS, Math.max(Math.min(MIN_ROWS, rows), Math.min(wanted, rows * 2)))
-}
+import { maxBytesOf, type StepSizes } from './step-sizes.ts'
 
 /** Its `cause` is for the log. */
 const stopped = (reason: Error, stored: number, rows: number) => {
@@ -62,6 +40,8 @@ export interface StepsOptions {
   readonly db: Database
   readonly clock: Clock
   readonly commit: Commit
+  readonly sizes: StepSizes
+  readonly rowCosts: Pick<RowCosts, 'isCostly'>
   /** Returns the table as it is now. */
   readonly currentTable: (id: number) => RegisteredTable
 }
@@ -71,6 +51,8 @@ export interface CheckedFile {
   readonly plan: ImportPlan
   readonly staging: Staging
   readonly file: StagedFile
+  /** Whether all of its records are stored in one transaction. */
+  readonly isOneStep: boolean
 }
 
 /** The row of a running import. */
@@ -124,7 +106,7 @@ const resultsOf = ({ storedKeys }: StagedUnit, rows: number, updates: bigint): r
 ]
 
 /** Creates the function that plans the operations that store the records of a file, each with a range of them. */
-export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'>) => {
+export const createStepPlans = ({ db, clock, rowCosts }: Pick<StepsOptions, 'db' | 'clock' | 'rowCosts'>) => {
   const explain = createStepFailures(db)
 
   /** Returns the function that returns an operation. */
@@ -134,7 +116,8 @@ export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'
     const updates = hasUpdates(checked)
     const result = (results: readonly WriteResult[]) => storedBy(results, updates)
     const { id, name, hasConflictTriggers } = table
-    const { unitOf } = await staging.store({ ...storePlanOf(plan, file.fields), hasConflictTriggers })
+    const guard = rowCosts.isCostly(table) ? db.dialect.changeGuard : ''
+    const { unitOf } = await staging.store({ ...storePlanOf(plan, file.fields), hasConflictTriggers, guard })
     const isSameTable = expectTable(id, name, plan.target.declarations[0] as string)
     return async (range: Omit<StoredRange, 'now'>, progress: Statement): Promise<Operation<Stored>> => {
       const stored = await unitOf({ ...range, now: clock() }, progress)
@@ -142,7 +125,7 @@ export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'
       return {
         table,
         unit,
-        change: { kind: 'import', file: null },
+        change: { kind: 'import', count: range.rows, size: null },
         countChange: (results) => result(results).created,
         result,
         receipt: () => ({ before: resultsOf(stored, file.rows, BigInt(updates)) }),
@@ -154,17 +137,17 @@ export const createStepPlans = ({ db, clock }: Pick<StepsOptions, 'db' | 'clock'
 }
 
 /** Stores staged records in steps of bounded time, so that other writes run between them. */
-export const createImportSteps = ({ db, clock, commit, currentTable }: StepsOptions) => {
-  const planSteps = createStepPlans({ db, clock })
+export const createImportSteps = ({ db, clock, commit, sizes, rowCosts, currentTable }: StepsOptions) => {
+  const planSteps = createStepPlans({ db, clock, rowCosts })
 
   /** @throws TABLE_CHANGED; IMPORT_STOPPED if a step fails after the first one */
   return async (caller: Caller, access: Access, checked: CheckedFile, entry: ImportEntry): Promise<Stored> => {
     const { table } = access
-    const { plan, staging, file } = checked
+    const { plan, staging, file, isOneStep } = checked
     const operationOf = await planSteps(checked, access)
     let [created, updated, done] = [0, 0, 0]
-    const maxBytes = isOneStep(plan, file) ? null : maxBytesOf(plan)
-    let rows = MAX_ROWS_OF_ONE_STEP
+    const maxBytes = isOneStep ? null : maxBytesOf(plan)
+    let rows = isOneStep ? file.rows : sizes.firstRows(table)
     let after: SqlValue = null
 
     /** Returns what was stored, and the milliseconds of the unit. */
@@ -181,12 +164,20 @@ export const createImportSteps = ({ db, clock, commit, currentTable }: StepsOpti
     const storeStep = async () => {
       const step = await staging.step({ after, rows, maxBytes })
       if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
-      const { stored, took } = await whenUnlocked(() => write(step))
+      const written = await whenUnlocked(() => write(step)).catch((error) => {
+        // The cost of a row was not known, or has changed. The step is stored again as smaller ones.
+        if (isOneStep || step.rows === 1 || !hasCode(error, 'TOO_MUCH_WORK')) throw error
+      })
+      if (!written) {
+        rows = Math.min(sizes.firstRows(table), Math.floor(step.rows / 2))
+        return
+      }
+      const { stored, took } = written
       created += stored.created
       updated += stored.updated
       done += step.rows
       after = step.last
-      rows = nextRows(step.rows, took)
+      rows = sizes.nextRows(table, { rows: step.rows, took })
     }
 
     try {

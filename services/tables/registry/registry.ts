@@ -284,6 +284,7 @@ export const createTableRegistry = (db: Database) => {
     hasTriggers: effects.hasTriggers,
     hasUpdateEffects: effects.hasUpdateEffects,
     isCountable: effects.isCountable,
+    isCostly: effects.isCostly,
     effectsOf: references.effectsOf
   }
 }

@@ -23,6 +23,13 @@ const CASCADES = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_f
 const UPDATE_ACTIONS = statement(`SELECT s.name FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
   WHERE s.type = 'table' AND f.on_update NOT IN ('NO ACTION', 'RESTRICT')`)
 
+/** Tables with triggers, actions of foreign keys or indexes on expressions, whose `cid` is -2. */
+const COSTLY = statement(`SELECT tbl_name AS name FROM sqlite_schema WHERE type = 'trigger' AND NOT ${IS_SEARCH_TRIGGER}
+  UNION SELECT f."table" FROM sqlite_schema AS s, temp.pragma_foreign_key_list(s.name) AS f
+  WHERE s.type = 'table' AND (f.on_delete NOT IN ('NO ACTION', 'RESTRICT') OR f.on_update NOT IN ('NO ACTION', 'RESTRICT'))
+  UNION SELECT s.tbl_name FROM sqlite_schema AS s, temp.pragma_index_xinfo(s.name) AS i
+  WHERE s.type = 'index' AND i.cid = -2`)
+
 /**
  * Columns into which ON UPDATE CASCADE copies a value. Not those that refer to a primary key, which the API never
  * changes. A root page of 0 is that of a view or a virtual table, which may be broken.
@@ -75,6 +82,7 @@ const conflictTriggersOf = (triggers: readonly Row[], declaring: readonly Row[])
 /** What a write to a table may cause beyond its own row: triggers, cascades and replaced rows. */
 export const createWriteEffects = (db: Database) => {
   let triggered = new Set<string>()
+  let costly = new Set<string>()
   let unpredictable = new Set<string>()
   /** null: any table, because a trigger is not understood. */
   let reached: ReadonlySet<string> | null = new Set()
@@ -84,14 +92,16 @@ export const createWriteEffects = (db: Database) => {
   let conflictTriggers: ReadonlySet<string> = new Set()
 
   const load = async () => {
-    const [triggers, cascades, updateActions, copied, conflicts] = await Promise.all([
+    const [triggers, costlyTables, cascades, updateActions, copied, conflicts] = await Promise.all([
       db.read(TRIGGERS),
+      db.read(COSTLY),
       db.read(CASCADES),
       db.read(UPDATE_ACTIONS),
       db.read(COPIES),
       db.read(CONFLICTS)
     ])
     triggered = namesIn(triggers)
+    costly = namesIn(costlyTables)
     targets = new Set(triggers.flatMap(({ sql }) => triggerTargets(String(sql))).map(foldName))
     reached = reachedBy(triggers)
     copies = new Set(copied.map(({ name, field }) => fieldKey(String(name), String(field))))
@@ -102,6 +112,8 @@ export const createWriteEffects = (db: Database) => {
 
   return {
     load,
+    /** Whether a change of a row may take any time, whatever its size. */
+    isCostly: ({ name }: Pick<RegisteredTable, 'name'>) => costly.has(foldName(name)),
     hasTriggers: ({ name }: RegisteredTable) => triggered.has(foldName(name)),
     /**
      * Whether triggers or foreign key actions may change a record after an update of it. An action may come back to the

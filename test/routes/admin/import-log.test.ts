@@ -12,7 +12,8 @@ import {
   expectError,
   issueToken,
   logIn,
-  startApp
+  startApp,
+  type TestResponse
 } from '../../helpers.ts'
 import { LOCK, onlyOnFile, openServed } from '../../served.ts'
 import { interrupt } from '../../staging-events.ts'
@@ -22,7 +23,7 @@ const app = await startApp(t, { env: { DATABASE: file } })
 const admin = await asAdmin(app)
 const csv = client(app, { ...(await logIn(app)), 'content-type': 'text/csv' })
 
-/** The first step of an import stores 5,000 records. */
+/** The first step of an import stores 5,000 records, or fewer if the table has triggers. */
 const FIRST = 5000
 const ROWS = 6000
 const FILE = `n\n${Array.from({ length: ROWS }, (_, index) => `${index}\n`).join('')}`
@@ -42,11 +43,13 @@ const run = (sql: string) => {
 const refuse = (table: string, n: number) =>
   run(`CREATE TRIGGER odd_${table} BEFORE INSERT ON ${table} WHEN new.n = ${n} BEGIN SELECT RAISE(ABORT, 'odd'); END`)
 
+const skipIn = (stopped: TestResponse) => Number(/`skip=(\d+)`/.exec(stopped.json().error.hint)?.[1])
+
 t.test('an import is listed, with its file and its caller', async (t) => {
   const { id, name } = await newTable()
   const token = bearer(await issueToken(admin, { tables: [name], actions: ['create'] }))
   const asToken = client(app, { ...token, 'content-type': 'application/x-ndjson' })
-  const imported = { rows: 1, created: 1, updated: 0, dryRun: false }
+  const imported = { rows: 1, created: 1, updated: 0, atomic: true, dryRun: false }
   expectData(t, await asToken.post(`/data/${name}/import?file=one.ndjson`, '{"n":1}\n'), imported)
   const { id: importId, createdAt, updatedAt, ...listed } = await latest()
   t.ok(updatedAt >= createdAt && importId > 0)
@@ -81,17 +84,15 @@ t.test('an import that failed continues after the records that are stored', asyn
   refuse(name, FIRST)
   const stopped = await csv.post(url, FILE)
   expectError(t, stopped, 409, 'IMPORT_STOPPED')
-  t.match(stopped.json().error.hint, '`skip=5000`')
-  t.match(await latest(), { tableId: id, state: 'failed', storedRows: FIRST, totalRows: ROWS, error: /A trigger/ })
-  t.equal(await totalOf(id), FIRST)
-
-  expectError(t, await csv.post(`${url}?skip=${FIRST}`, FILE), 409, 'REFUSED_BY_TRIGGER')
-  t.match(await latest(), { state: 'failed', storedRows: FIRST, totalRows: ROWS })
+  const skip = skipIn(stopped)
+  t.ok(skip > 0 && skip <= FIRST, `${skip}`)
+  t.match(await latest(), { tableId: id, state: 'failed', storedRows: skip, totalRows: ROWS, error: /A trigger/ })
+  t.equal(await totalOf(id), skip)
 
   run(`DROP TRIGGER odd_${name}`)
-  const rest = { rows: ROWS, created: ROWS - FIRST, updated: 0, dryRun: false }
-  expectData(t, await csv.post(`${url}?skip=${FIRST}&dryRun=true`, FILE), { ...rest, dryRun: true })
-  expectData(t, await csv.post(`${url}?skip=${FIRST}`, FILE), rest)
+  const rest = { rows: ROWS, created: ROWS - skip, updated: 0, atomic: true, dryRun: false }
+  expectData(t, await csv.post(`${url}?skip=${skip}&dryRun=true`, FILE), { ...rest, dryRun: true })
+  expectData(t, await csv.post(`${url}?skip=${skip}`, FILE), rest)
   t.match(await latest(), { state: 'done', storedRows: ROWS, totalRows: ROWS })
   t.equal(await totalOf(id), ROWS)
   const numbers = openServed(t, file, { readonly: true })
@@ -105,12 +106,13 @@ t.test('the order of the keys decides which records are skipped', async (t) => {
     rows: 1,
     created: 1,
     updated: 0,
+    atomic: true,
     dryRun: false
   })
   const response = await csv.post(`/admin/tables/${id}/import?skip=1`, text)
-  expectData(t, response, { rows: 3, created: 2, updated: 0, dryRun: false })
+  expectData(t, response, { rows: 3, created: 2, updated: 0, atomic: true, dryRun: false })
   const all = await csv.post(`/admin/tables/${id}/import?skip=3`, text)
-  expectData(t, all, { rows: 3, created: 0, updated: 0, dryRun: false })
+  expectData(t, all, { rows: 3, created: 0, updated: 0, atomic: true, dryRun: false })
   const more = await csv.post(`/admin/tables/${id}/import?skip=4`, text)
   expectError(t, more, 400, 'VALIDATION_FAILED', '/skip')
   t.match(more.json().error.message, 'only 3 records')
@@ -166,7 +168,7 @@ t.test('a failed clean-up changes no response', async (t) => {
       return { ...staging, close }
     }
   })
-  const imported = { rows: 1, created: 1, updated: 0, dryRun: false }
+  const imported = { rows: 1, created: 1, updated: 0, atomic: true, dryRun: false }
   expectData(t, await csv.post(`/admin/tables/${id}/import`, 'n\n1\n'), imported)
   refuse(name, 13)
   expectError(t, await csv.post(`/admin/tables/${id}/import`, 'n\n13\n'), 409, 'REFUSED_BY_TRIGGER')
@@ -188,8 +190,9 @@ t.test('a new table that cannot be removed is named, with the first error', asyn
   const { message, hint } = response.json().error
   t.match(message, /A trigger .* The new table 'half' could not be removed\.$/)
   const listed = await latest()
-  t.match(listed, { table: 'half', isNewTable: true, file: 'half.csv', state: 'failed', storedRows: FIRST })
-  t.equal(await totalOf(listed.tableId), FIRST)
+  t.match(listed, { table: 'half', isNewTable: true, file: 'half.csv', state: 'failed' })
+  t.ok(listed.storedRows > 0 && listed.storedRows <= FIRST, listed.storedRows)
+  t.equal(await totalOf(listed.tableId), listed.storedRows)
   const url = `/admin/tables/${listed.tableId}?drop=true&confirm=true`
   t.match(hint, url)
   dataOf(await admin.delete(url))

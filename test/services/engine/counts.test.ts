@@ -39,7 +39,7 @@ t.test('each write batch is reported with its size and times', async (t) => {
   const batches: WriteBatch[] = []
   db.onWriteBatch((batch) => batches.push(batch))
   const writes = [db.write([INSERT]), db.write([INSERT]), db.write([sql('INSERT INTO gone VALUES (1)')])]
-  t.strictSame(db.counts().writes, { pending: 3, pendingSize: 2000, refused: 0 })
+  t.match(db.counts().writes, { pending: 3, pendingSize: 2000, refused: 0 })
   t.match(
     (await Promise.allSettled(writes)).map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected']
@@ -48,7 +48,7 @@ t.test('each write batch is reported with its size and times', async (t) => {
   const [{ units, waitMs, commitMs } = { units: 0, waitMs: -1, commitMs: 0 }] = batches
   t.equal(units, 3)
   t.ok(waitMs >= 0 && commitMs > 0, `${waitMs} ms, then ${commitMs} ms`)
-  t.strictSame(db.counts().writes, { pending: 0, pendingSize: 0, refused: 0 })
+  t.match(db.counts().writes, { pending: 0, pendingSize: 0, refused: 0 })
 })
 
 t.test('refused writes are counted', async (t) => {

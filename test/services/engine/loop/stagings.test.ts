@@ -114,7 +114,8 @@ t.test('a file is staged, checked and stored', async (t) => {
     on: rowidKey,
     otherKeys: [],
     hasConflictTriggers: false,
-    setsUpdatedAt: false
+    setsUpdatedAt: false,
+    guard: ''
   }
   const { unitOf } = await staging.store(plan)
   t.match(await rejection(staging.store(plan)), { message: /already in use/ })
@@ -297,7 +298,8 @@ t.test('files of a killed process are deleted at the start, and threads end at t
     on: null,
     otherKeys: [],
     hasConflictTriggers: false,
-    setsUpdatedAt: false
+    setsUpdatedAt: false,
+    guard: ''
   })
   await db.close()
   t.match(await rejection(staging.end()), { code: 'OVERLOADED' })

@@ -80,7 +80,8 @@ t.test('records of several ranges are compared, and stored in units with their v
     on: null,
     otherKeys: [],
     hasConflictTriggers: false,
-    setsUpdatedAt: false
+    setsUpdatedAt: false,
+    guard: ''
   })
   const progress = { ...sql('SELECT 1'), expect: 1 }
   const first = await staging.step({ after: null, rows: 4000, maxBytes: null })

@@ -52,7 +52,7 @@ t.test('a large file is stored in several units, with each value as it is', asyn
     await post(ndjson, '/data/items/import', rows(12_000, record)),
     (await token.get('/data/items/export?format=ndjson')).body
   ])
-  t.match(stored, { status: 200, data: { rows: 12_000, created: 12_000, updated: 0, dryRun: false } })
+  t.match(stored, { status: 200, data: { rows: 12_000, created: 12_000, updated: 0, atomic: true, dryRun: false } })
   const lines = String(exported).trimEnd().split('\n')
   t.equal(lines.length, 12_000)
   t.match(lines[9], '"wide":"9223372036854775807"')
@@ -86,7 +86,7 @@ t.test('an upsert changes and creates records, also by another key', async (t) =
     (await token.get('/data/composite/export?format=ndjson')).body
   ])
   t.match(results.slice(0, 3), [
-    { data: { created: 1, updated: 1, dryRun: true } },
+    { data: { created: 1, updated: 1, atomic: true, dryRun: true } },
     { data: { created: 1, updated: 1 } },
     { data: { created: 1, updated: 1 } }
   ])
@@ -108,7 +108,7 @@ t.test('an atomic import with a key stores its results once', async (t) => {
     await token.delete('/data/cats/records/2')
     return [first, await post(keyed, url, file), (await token.get('/data/cats/export?format=ndjson')).body]
   })
-  const stored = { status: 200, data: { rows: 2, created: 1, updated: 1, dryRun: false } }
+  const stored = { status: 200, data: { rows: 2, created: 1, updated: 1, atomic: true, dryRun: false } }
   t.match(results.slice(0, 2), [stored, stored])
   t.equal(results[2], '{"id":1,"name":"Tom"}\n')
 })

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { type Caller, type RetryKey, serviceCaller } from '../../../../services/model/caller.ts'
 import { createCommit } from '../../../../services/records/change/commit.ts'
+import { createRecordSizes } from '../../../../services/records/change/record-sizes.ts'
 import { createRetries } from '../../../../services/records/change/retries.ts'
+import { createRowCosts } from '../../../../services/records/change/row-costs.ts'
 import { createTotals } from '../../../../services/records/read/totals.ts'
 import type { RetryLimits } from '../../../../services/sql/retries.ts'
 import { rejection } from '../../engine/engine.ts'
@@ -30,7 +32,14 @@ const start = async (t: Parameters<typeof startServices>[0], limits: RetryLimits
     createRetries({
       db,
       clock: () => time.now,
-      commit: createCommit({ db, totals, estimate: () => [], allTables: () => [] }),
+      commit: createCommit({
+        db,
+        totals,
+        estimate: () => [],
+        rowCosts: createRowCosts(registry),
+        recordSizes: createRecordSizes(db),
+        allTables: () => []
+      }),
       limits
     }).commit
   const { incrementOp, createOp } = records.operations

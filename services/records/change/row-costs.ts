@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache'
+import { foldName } from '../../model/names.ts'
+import type { RegisteredTable } from '../../model/table.ts'
+import type { RecordChange } from './operation.ts'
+
+type Kind = RecordChange['kind']
+type Named = Pick<RegisteredTable, 'name'>
+
+/** Changed rows, and the time of their statements in the writer thread. */
+interface Measured {
+  readonly rows: number
+  readonly ms: number
+}
+
+interface RowCostsOptions {
+  /** Whether a change of a row may take any time, because it fires triggers or actions of foreign keys. */
+  readonly isCostly: (table: Named) => boolean
+}
+
+/** Tables and kinds of change. */
+const MAX_COSTS = 1000
+/** A cost that is too high refuses the changes that could correct it, so it ends. */
+const LIFETIME_MS = 10 * 60_000
+/** The weight of all earlier changes, for each new one: about the last 100 count. */
+const KEPT = 0.99
+
+/** Measures what a row costs in tables where it may cost anything: a moving mean for each table and kind of change, in memory. */
+export const createRowCosts = ({ isCostly }: RowCostsOptions) => {
+  const costs = new LRUCache<string, Measured>({ max: MAX_COSTS, ttl: LIFETIME_MS })
+  const keyOf = ({ name }: Named, kind: Kind) => `${kind} ${foldName(name)}`
+
+  const add = (table: Named, kind: Kind, { rows, ms }: Measured) => {
+    if (rows === 0) return
+    const key = keyOf(table, kind)
+    const before = costs.get(key) ?? { rows: 0, ms: 0 }
+    costs.set(key, { rows: KEPT * before.rows + rows, ms: KEPT * before.ms + ms })
+  }
+
+  /** Returns milliseconds; undefined if no row was changed lately. */
+  const costOf = (table: Named, kind: Kind): number | undefined => {
+    const known = costs.get(keyOf(table, kind))
+    return known && known.ms / known.rows
+  }
+
+  return { isCostly, add, costOf }
+}
+
+export type RowCosts = ReturnType<typeof createRowCosts>
