@@ -39,6 +39,7 @@ import type { KeyService } from '../../services/tokens/keys.ts'
 import { createTokenService, type TokenService } from '../../services/tokens/tokens.ts'
 import { createViews, type Views } from '../../services/tokens/views.ts'
 import { createKeys } from './keys.ts'
+import { createLoad, createReload } from './reload.ts'
 import { createSlowScans } from './slow-scans.ts'
 
 declare module 'fastify' {
@@ -75,54 +76,6 @@ declare module 'fastify' {
 interface ServicesOptions {
   readonly hashingCost?: HashingCost | undefined
   readonly verifyPassword?: VerifyPassword | undefined
-}
-
-const RELOAD_RETRY_MS = 1000
-
-/**
- * Returns the function that reloads the caches, one reload at a time. A call during a reload causes one more, and resolves
- * after it. External commits call it, too: then a failed reload is logged and retried.
- */
-const createReload = (fastify: FastifyInstance, load: () => Promise<unknown>) => {
-  let retry: NodeJS.Timeout | undefined
-  let isClosed = false
-  let isStale = false
-  let running: Promise<void> | undefined
-
-  const loadUntilCurrent = async () => {
-    while (isStale && !isClosed) {
-      isStale = false
-      await load()
-    }
-  }
-
-  const reload = (): Promise<void> => {
-    clearTimeout(retry)
-    isStale = true
-    running ??= loadUntilCurrent().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  const reloadOrRetry = async () => {
-    try {
-      await reload()
-    } catch (error) {
-      fastify.log.error({ err: error }, 'Tables, tokens and settings could not be reloaded. Retrying.')
-      retry = setTimeout(() => reloadOrRetry().catch(() => {}), RELOAD_RETRY_MS).unref()
-      throw error
-    }
-  }
-  fastify.database.onStaleMemory(reloadOrRetry)
-  // The database closes after this hook, and its last write batch still reports external commits.
-  fastify.addHook('onClose', async () => {
-    isClosed = true
-    clearTimeout(retry)
-    // A reload of many tokens takes some ticks. It must not fail because the database closes.
-    await running?.catch(() => {})
-  })
-  return reload
 }
 
 const logUnaudited =
@@ -240,9 +193,15 @@ export default fp<ServicesOptions>(
           'A table of the registry is unusable. Unregister it, then import it again.'
         )
     }
-    const load = () => Promise.all([loadTables(), roles.load(), tokens.load(), adminKeys.load(), storedSettings.load()])
+    const load = createLoad([
+      { kinds: ['tables', 'structure'], load: loadTables },
+      { kinds: ['roles'], load: roles.load },
+      { kinds: ['tokens'], load: tokens.load },
+      { kinds: ['admin_keys'], load: adminKeys.load },
+      { kinds: ['settings'], load: storedSettings.load }
+    ])
     await upgradeChoices(db)
-    await load()
+    await load(null)
     db.onExternalCommit(totals.clear)
     const reload = createReload(fastify, load)
     fastify.decorate('reloadAfterRestore', {

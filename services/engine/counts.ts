@@ -50,6 +50,8 @@ export interface ClusterCounts {
   readonly retries: number
   /** How often memory was read again because another service has changed it. */
   readonly reloads: number
+  /** Milliseconds that requests have waited for these reloads. */
+  readonly waitMs: number
 }
 
 /** The finished work of the engine since the start, and the pending work. */

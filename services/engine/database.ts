@@ -1,4 +1,5 @@
 import type { Caller } from '../model/caller.ts'
+import type { MemoryChanges } from '../model/memory.ts'
 import type { Row, SqlValue } from '../model/sql-value.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { StagedUnits, StorePlan } from '../sql/staged-units.ts'
@@ -190,9 +191,9 @@ export interface Database extends Scans {
   onExternalCommit(listener: () => void): void
   /**
    * Adds the listener that reloads tables, tokens and settings: another program or service may have changed them. A cluster
-   * waits for it.
+   * waits for it, and names what has changed. null: anything may have changed.
    */
-  onStaleMemory(listener: () => Promise<unknown>): void
+  onStaleMemory(listener: (changes: MemoryChanges | null) => Promise<unknown>): void
   fileSizes(): Promise<FileSizes>
   /** Returns the finished work since the start, and the pending work. */
   counts(): EngineCounts
@@ -216,8 +217,8 @@ export class UnexpectedChanges extends Error {
 }
 
 /**
- * Another service has changed tables, tokens or settings since the unit was made from them. Nothing was changed, and memory is
- * as new as the database again.
+ * Another service has changed memory that the unit was made from. Nothing was changed, and memory is as new as the database
+ * again.
  */
 export class StaleMemory extends Error {
   override readonly name = 'StaleMemory'

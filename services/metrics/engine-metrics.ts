@@ -52,6 +52,8 @@ const COUNTS: readonly (readonly [Definition, (counts: EngineCounts) => number])
   ]
 ]
 
+const MILLISECOND = 0.001
+
 const CLUSTER: readonly (readonly [Definition, (counts: ClusterCounts) => number])[] = [
   [
     counter('rowhouse_cluster_retries_total', 'Requests to the cluster that were sent again.'),
@@ -60,6 +62,13 @@ const CLUSTER: readonly (readonly [Definition, (counts: ClusterCounts) => number
   [
     counter('rowhouse_cluster_reloads_total', 'How often another service changed tables, tokens or settings.'),
     ({ reloads }) => reloads
+  ],
+  [
+    counter(
+      'rowhouse_cluster_reload_wait_seconds_total',
+      'Time that requests and writes have waited for these reloads.'
+    ),
+    ({ waitMs }) => MILLISECOND * waitMs
   ]
 ]
 
@@ -90,7 +99,6 @@ const SCANS: readonly (readonly [Definition, (counts: ScanCounts) => number])[] 
   [counter('rowhouse_scans_refused_total', 'Scans that got OVERLOADED.'), ({ refused }) => refused]
 ]
 
-const MILLISECOND = 0.001
 const TIMES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 

@@ -1,3 +1,4 @@
+import type { UsedMemory } from '../model/memory.ts'
 import type { SqlValue } from '../model/sql-value.ts'
 
 /** A number of rows. `both`: of a statement and the one before it together. */
@@ -70,8 +71,8 @@ export interface UnitOptions {
    * the time. A cluster has no such limit.
    */
   readonly maxMs?: number
-  /** The unit was made from tables and rights in memory: it fails with `StaleMemory` if another service has changed them. */
-  readonly usesMemory?: boolean
+  /** What the unit was made from: it fails with `StaleMemory` if another service has changed any of it. */
+  readonly usesMemory?: readonly UsedMemory[]
   /** The unit changes nothing that other services have in memory, although it writes to its tables. */
   readonly keepsMemory?: boolean
 }

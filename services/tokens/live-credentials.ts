@@ -1,6 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { type Database, UnexpectedChanges, type WriteResult } from '../engine/database.ts'
 import type { Clock } from '../model/clock.ts'
+import type { RowId } from '../model/memory.ts'
 import { createSequence } from '../model/sequence.ts'
 import type { Row } from '../model/sql-value.ts'
 import type { Statement, Unit } from '../sql/statement.ts'
@@ -69,7 +70,10 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
   const toLatest = (row: Row): E => {
     const entry = toEntry(row)
     const known = index.find(entry.id)
-    if (!known || !isSameEntry(entry, known)) return entry
+    if (!known || !isSameEntry(entry, known)) {
+      lastUses.keepLatest(entry, known)
+      return entry
+    }
     lastUses.setSaved(known, entry.lastUsedAt)
     return known
   }
@@ -91,28 +95,28 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     while (ids.size > 0) {
       const again = [...ids]
       ids.clear()
-      const rows = await db.read(selectThese(table, again))
+      const entries = (await db.read(selectThese(table, again))).map(toLatest)
       for (const id of again) next.remove(id)
-      for (const row of rows) next.set(toLatest(row))
+      for (const entry of entries) next.set(entry)
     }
   }
 
-  const reload = async () => {
-    const ids = new Set<number>()
-    const next = createCredentialIndex<E>()
+  const reload = async (rows: readonly RowId[] | null) => {
+    const ids = new Set(rows?.map(Number))
+    const next = rows ? index : createCredentialIndex<E>()
     changed = ids
     try {
-      await readAll(next)
+      if (!rows) await readAll(next)
       await readChanged(next, ids)
-      for (const entry of next.all()) lastUses.keepLatest(entry, index.find(entry.id))
+      if (!rows) for (const entry of next.all()) lastUses.keepLatest(entry, index.find(entry.id))
       index = next
     } finally {
       changed = null
     }
   }
 
-  /** Reads all of them: at the start, and after each external commit. */
-  const load = () => inSequence(reload)
+  /** Reads changed rows: after each change by another service. null: all rows, also at the start and after each external commit. */
+  const load = (rows: readonly RowId[] | null = null) => inSequence(() => reload(rows))
 
   const all = () => index.all()
 

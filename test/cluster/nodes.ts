@@ -31,3 +31,14 @@ export const readNode = async ({ url }: Node, sql: string): Promise<Values> => {
   if (results[0].error) throw new Error(`${sql}: ${results[0].error}`)
   return results[0].values ?? []
 }
+
+/** Runs a statement on all nodes, as another client would. */
+export const executeOn = async ({ url }: Node, sql: string) => {
+  const response = await fetch(`${url}/db/execute`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify([sql])
+  })
+  const { results } = (await response.json()) as { results: readonly [{ error?: string }] }
+  if (results[0].error) throw new Error(`${sql}: ${results[0].error}`)
+}

@@ -124,7 +124,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     catchUp: null,
     onExternalCommit: (listener) => listeners.push(listener),
     // The listener logs its failures. Memory is older than the file until it has ended: another program may write at any time.
-    onStaleMemory: (listener) => listeners.push(() => listener().catch(() => {})),
+    onStaleMemory: (listener) => listeners.push(() => listener(null).catch(() => {})),
     fileSizes: () => fileSizes(path),
     counts,
     onWriteBatch: (listener) => batchListeners.push(listener),

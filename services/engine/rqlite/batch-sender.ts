@@ -1,16 +1,6 @@
-import type { UnitOptions } from '../../sql/statement.ts'
+import type { Statement, UnitOptions } from '../../sql/statement.ts'
 import type { Client, RqliteResponse } from './client.ts'
-import type { Epoch } from './epoch.ts'
-import {
-  expectChanges,
-  expectEpoch,
-  fenceBatch,
-  insertService,
-  selectBatch,
-  selectState,
-  storeBatchNumber,
-  toState
-} from './state.ts'
+import { expectChanges, fenceBatch, insertService, selectBatch, storeBatchNumber } from './state.ts'
 import { composeText, failedStep, type Step } from './units.ts'
 import { encodeStatement, type Result } from './values.ts'
 
@@ -27,7 +17,6 @@ export type Sent =
 
 interface BatchSenderOptions {
   readonly client: Pick<Client, 'execute' | 'query'>
-  readonly epoch: () => Epoch
   /** Of this service. */
   readonly id: string
 }
@@ -38,8 +27,15 @@ interface Failed {
   readonly message: string
 }
 
-/** Sends the statements of a batch, with those at its head. */
+/** Sends the statements of a batch after those that store its number. */
 type Post = (head: readonly Step[], onLost: () => void) => Promise<RqliteResponse>
+
+/** `checks`: statements that fail if memory is stale. */
+interface Batch {
+  readonly checks: readonly Statement[]
+  readonly post: Post
+  readonly find: FindFailure
+}
 
 /** Returns what failed in the response; null if nothing did. */
 type FindFailure = (response: NonNullable<RqliteResponse>) => Failed | null
@@ -48,10 +44,9 @@ type FindFailure = (response: NonNullable<RqliteResponse>) => Failed | null
 const IS_OF_NODE =
   /^(?:database or disk is full|disk I\/O error|database disk image|database (?:schema |table )?is locked(?:$|:)|attempt to write a readonly|out of memory|interrupted|unable to open|sql: )/
 
-/** The statements at the head of a batch, and the positions of its checks. */
-const HEAD = 3
+/** The statements that store the number of a batch. The checks of memory follow. */
+const NUMBER = 2
 const NUMBER_CHECK = 1
-const EPOCH_CHECK = 2
 
 const findFailure: FindFailure = (response) => {
   if (response.error !== undefined) return { index: undefined, message: response.error }
@@ -71,7 +66,7 @@ const findFailureOfText: FindFailure = (response) => {
  * Creates the functions that send a batch to the cluster, once or more, and store it once: it begins by storing its number in the
  * row of this service, if the stored number is lower. If a response is lost, the batch is sent again.
  */
-export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => {
+export const createBatchSender = ({ client, id }: BatchSenderOptions) => {
   /** The number of the last batch that is known to be stored. */
   let last = 0
   /** The number of the last batch that was sent. */
@@ -89,8 +84,8 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     return 0
   }
 
-  const headOf = (number: number): readonly Step[] =>
-    [storeBatchNumber(id, number), expectChanges(1), expectEpoch(epoch().known())].map((statement) => ({
+  const headOf = (number: number, checks: readonly Statement[]): readonly Step[] =>
+    [storeBatchNumber(id, number), expectChanges(1), ...checks].map((statement) => ({
       statement,
       position: 0,
       isAdded: true
@@ -117,14 +112,14 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     }
   }
 
-  const sendOnce = async (post: Post, find: FindFailure): Promise<Sent | 'retry'> => {
+  const sendOnce = async ({ checks, post, find }: Batch): Promise<Sent | 'retry'> => {
     count += 1
     const number = count
     let lost = 0
     const onLost = () => {
       lost += 1
     }
-    const response = await post(headOf(number), onLost).catch((error: Error) => {
+    const response = await post(headOf(number, checks), onLost).catch((error: Error) => {
       if (lost > 0) throw error
       return error
     })
@@ -141,14 +136,21 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     }
     if (IS_OF_NODE.test(failed.message)) return { kind: 'unknown' }
     if (lost > 0 && (await fence(number))) return { kind: 'lost' }
-    return failed.index === EPOCH_CHECK ? { kind: 'stale' } : { kind: 'failed', ...failed }
+    const isStale = failed.index !== undefined && failed.index < NUMBER + checks.length
+    return isStale ? { kind: 'stale' } : { kind: 'failed', ...failed }
   }
 
-  const sendUntilKnown = async (post: Post, find: FindFailure): Promise<Sent> => {
+  const withoutHead = (sent: Sent, length: number): Sent => {
+    if (sent.kind === 'stored') return { kind: 'stored', results: sent.results.slice(length) }
+    if (sent.kind !== 'failed' || sent.index === undefined) return sent
+    return { ...sent, index: sent.index - length }
+  }
+
+  const sendUntilKnown = async (batch: Batch): Promise<Sent> => {
     try {
       for (;;) {
-        const sent = await sendOnce(post, find)
-        if (sent !== 'retry') return sent
+        const sent = await sendOnce(batch)
+        if (sent !== 'retry') return withoutHead(sent, NUMBER + batch.checks.length)
       }
     } catch (cause) {
       return { kind: 'unknown', cause }
@@ -160,27 +162,25 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
     return promise
   }
 
-  const withoutHead = (sent: Sent, length: number): Sent => {
-    if (sent.kind === 'stored') return { kind: 'stored', results: sent.results.slice(length) }
-    if (sent.kind !== 'failed' || sent.index === undefined) return sent
-    return { ...sent, index: sent.index - length }
-  }
-
-  /** Sends encoded statements in one transaction. `moves`: by how much they move the epoch. */
-  const send = (encoded: readonly string[], moves: number): Promise<Sent> =>
+  /** Sends encoded statements in one transaction. `onStored`: called before `settled` resolves. */
+  const send = (encoded: readonly string[], checks: readonly Statement[], onStored: () => void): Promise<Sent> =>
     track(
       (async () => {
         const post: Post = (head, onLost) =>
           client.execute([...head.map(({ statement }) => encodeStatement(statement)), ...encoded], { onLost })
-        const sent = await sendUntilKnown(post, findFailure)
+        const sent = await sendUntilKnown({ checks, post, find: findFailure })
         // After a lost response memory has none of the changes, so it is read again.
-        if (sent.kind === 'stored') epoch().add(moves)
-        return withoutHead(sent, HEAD)
+        if (sent.kind === 'stored') onStored()
+        return sent
       })()
     )
 
   /** Sends the steps of a unit with other settings of the connection. Its statements return no rows. */
-  const sendAlone = async (steps: readonly Step[], options: UnitOptions): Promise<Sent> => {
+  const sendAlone = async (
+    steps: readonly Step[],
+    checks: readonly Statement[],
+    options: UnitOptions
+  ): Promise<Sent> => {
     const { foreignKeys = true, keepsBroken = false } = options
     const settings = (isOn: boolean) => [
       `PRAGMA foreign_keys = ${foreignKeys || !isOn ? 'ON' : 'OFF'}; PRAGMA legacy_alter_table = ${!foreignKeys && isOn ? 'ON' : 'OFF'}`,
@@ -191,18 +191,13 @@ export const createBatchSender = ({ client, epoch, id }: BatchSenderOptions) => 
       const encoded = texts.map((sql) => encodeStatement({ sql, params: [] }))
       return client.execute(encoded, { isTransaction: false, onLost })
     }
-    const sent = await track(sendUntilKnown(post, findFailureOfText))
-    if (sent.kind === 'stored') return { kind: 'stored', results: [] }
-    return withoutHead(sent, HEAD)
+    const sent = await track(sendUntilKnown({ checks, post, find: findFailureOfText }))
+    return sent.kind === 'stored' ? { kind: 'stored', results: [] } : sent
   }
 
   return {
     send,
     sendAlone,
-    readState: async () => {
-      const [rows] = await client.query([selectState(id)])
-      return toState(rows?.[0])
-    },
     /** Resolves when no batch is being sent. */
     settled: () => sending,
     /** To be called once, after the row of this service was stored. */

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../sql/dialect.ts'
 import { textLiteral } from '../../sql/identifiers.ts'
 import { RecordTags } from '../../sql/statement.ts'
-import { EPOCH } from './state.ts'
+import { STRUCTURE } from './state.ts'
 
 /**
  * Returns the dialect of rqlite, which has no functions in JavaScript. A BLOB becomes its hexadecimal text after a mark, which
@@ -15,7 +15,7 @@ export const createRqliteDialect = (mark: string): Dialect => ({
   computesTags: false,
   tagsParam: (tags, read) => new RecordTags(tags, read()),
   scanGuard: () => 'TRUE',
-  schemaVersion: EPOCH
+  schemaVersion: STRUCTURE
 })
 
 /** Returns the function that replaces marked BLOBs in the text of a response. */

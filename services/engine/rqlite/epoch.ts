@@ -1,44 +1,75 @@
-import type { ClusterState } from './state.ts'
+import type { MemoryChanges } from '../../model/memory.ts'
+import type { ClusterState, KnownState } from './state.ts'
+
+/** A state, and what has changed since an earlier one. null: anything may have changed. */
+export interface StateWithChanges {
+  readonly state: ClusterState
+  readonly changes: MemoryChanges | null
+}
 
 interface EpochOptions {
   readonly initial: ClusterState
+  /** Reads the state of the cluster, and what has changed since a known one. */
+  readonly readChanges: (known: KnownState) => Promise<StateWithChanges>
   /** Resolves when no write of this service is in flight: its own changes move the epoch, too. */
   readonly settled: () => Promise<unknown>
-  /** Reads again what the service has in memory. */
-  readonly reload: () => Promise<unknown>
+  /** Reads again what the service has in memory of these rows. null: all of them. */
+  readonly reload: (changes: MemoryChanges | null) => Promise<unknown>
   /** Called if another service has stored a batch. */
   readonly onExternalCommit: () => void
 }
 
-/** Compares what the service has in memory with the state of the cluster, by the epoch. */
-export const createEpoch = ({ initial, settled, reload, onExternalCommit }: EpochOptions) => {
-  let { epoch: known, otherBatches } = initial
+const isSame = (one: KnownState, other: KnownState) => one.epoch === other.epoch && one.change === other.change
+
+/** Compares what the service has in memory with the state of the cluster, by the epoch and its change. */
+export const createEpoch = ({ initial, readChanges, settled, reload, onExternalCommit }: EpochOptions) => {
+  let known: KnownState = initial
+  let { otherBatches } = initial
   let reloads = 0
+  let waitMs = 0
   let running: Promise<void> | undefined
 
-  const reloadFrom = async (epoch: number) => {
+  const reloadChanges = async () => {
     reloads += 1
-    await reload()
+    const { state, changes } = await readChanges(known)
+    await reload(changes)
     // What changes during the reload moves the epoch again.
-    known = epoch
+    known = state
   }
 
-  const startReload = (epoch: number) => {
-    running ??= reloadFrom(epoch).finally(() => {
+  const startReload = () => {
+    running = reloadChanges().finally(() => {
       running = undefined
     })
     return running
   }
 
   /**
-   * Resolves when memory is as new as this state, which was read after the call, or is not older than memory.
+   * Whether memory is as new as a state that was read when `since` was known, or later. A state before `since` is that of a
+   * restored cluster.
    */
-  const catchUp = async (state: ClusterState): Promise<void> => {
-    // The epoch is lower than that of memory: the cluster was restored from a backup.
-    if (state.epoch < known) return startReload(state.epoch)
+  const isCurrent = (state: KnownState, since: KnownState) =>
+    isSame(state, known) || (state.epoch < known.epoch && (state.epoch > since.epoch || isSame(state, since)))
+
+  const waitForReload = async (state: KnownState, since: KnownState) => {
     // A batch of this service may have moved the epoch, and not be acknowledged yet.
-    if (state.epoch > known) await settled()
-    while (state.epoch > known) await (running ?? startReload(state.epoch))
+    if (state.epoch > known.epoch) await settled()
+    while (!isCurrent(state, since)) {
+      if (!running) return startReload()
+      // It may have begun before the state was read.
+      await running
+    }
+  }
+
+  /** Resolves when memory is as new as a state. `since`: what was known before the state was read. */
+  const catchUp = async (state: KnownState, since: KnownState): Promise<void> => {
+    if (isCurrent(state, since)) return
+    const start = performance.now()
+    try {
+      await waitForReload(state, since)
+    } finally {
+      waitMs += performance.now() - start
+    }
   }
 
   const compareBatches = (state: ClusterState) => {
@@ -49,15 +80,15 @@ export const createEpoch = ({ initial, settled, reload, onExternalCommit }: Epoc
 
   return {
     known: () => known,
-    /** Adds by how much a stored batch of this service has moved the epoch. */
-    add: (moves: number) => {
-      known += moves
+    /** Adds the changes of a stored batch of this service, which was stored in the known state. */
+    add: (moves: number, change: string) => {
+      known = { ...known, epoch: known.epoch + moves, change }
     },
     compareBatches,
     /** Whether memory has changes that a response with this state does not have. */
-    isOlder: ({ epoch }: ClusterState) => epoch < known,
+    isOlder: ({ epoch }: KnownState) => epoch < known.epoch,
     catchUp,
-    counts: () => ({ reloads })
+    counts: () => ({ reloads, waitMs })
   }
 }
 

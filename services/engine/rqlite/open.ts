@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { noBackupsOnCluster } from '../../model/errors.ts'
-import type { SqlValue } from '../../model/sql-value.ts'
+import type { MemoryChanges } from '../../model/memory.ts'
+import type { Row, SqlValue } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { EngineCounts, WriteBatch } from '../counts.ts'
 import type { Database, FileSizes } from '../database.ts'
@@ -15,12 +16,13 @@ import { type Client, createRqliteClient, type RqliteOptions } from './client.ts
 import { createRqliteDialect } from './dialect.ts'
 import { createEpoch, type Epoch } from './epoch.ts'
 import { createHeldReaders } from './held-readers.ts'
+import { selectChanges, toChanges } from './memory-changes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createScans } from './scans.ts'
 import { createSchemaTrials } from './schema-trials.ts'
 import { createClusterStagings } from './stagings.ts'
 import { prepareCluster, warnOfAddresses } from './start.ts'
-import { deleteService } from './state.ts'
+import { deleteService, type KnownState, selectState, toState } from './state.ts'
 import { encodeStatement } from './values.ts'
 import { createWriteBatches } from './write-batches.ts'
 
@@ -73,7 +75,7 @@ const openWith = async (
 
   const commitListeners: (() => void)[] = []
   const batchListeners: ((batch: WriteBatch) => void)[] = []
-  let reload: () => Promise<unknown> = async () => {}
+  let reload: (changes: MemoryChanges | null) => Promise<unknown> = async () => {}
   let hasDeferredKeys = false
   const readDeferredKeys = async () => {
     const [rows] = await client.query([
@@ -91,12 +93,22 @@ const openWith = async (
   const shared = { client, epoch: () => epoch, id }
   const sender = createBatchSender(shared)
   await sender.start()
+  const readState = async () => {
+    const [rows] = await client.query([selectState(id)])
+    return toState(rows?.[0])
+  }
+  const readChanges = async (known: KnownState) => {
+    const [rows, changed] = await client.query([selectState(id), selectChanges(known)])
+    const state = toState(rows?.[0])
+    return { state, changes: state.unrecorded === known.unrecorded ? toChanges(changed as readonly Row[]) : null }
+  }
   epoch = createEpoch({
-    initial: await sender.readState(),
+    initial: await readState(),
+    readChanges,
     settled: sender.settled,
-    reload: async () => {
-      await readDeferredKeys()
-      await reload()
+    reload: async (changes) => {
+      if (changes?.has('structure') ?? true) await readDeferredKeys()
+      await reload(changes)
     },
     onExternalCommit
   })
@@ -106,6 +118,7 @@ const openWith = async (
   const { tables, views } = createScans(shared)
   const writes = createWriteBatches({
     sender,
+    readState,
     epoch: () => epoch,
     hasDeferredKeys: () => hasDeferredKeys,
     onBatch: (batch) => {

@@ -84,8 +84,9 @@ export const createReadBatches = ({ client, epoch, id }: ReadBatchesOptions) => 
     })
 
   const catchUp = async (): Promise<void> => {
+    const since = epoch().known()
     const [row] = await read(selectState(id))
-    await epoch().catchUp(toState(row))
+    await epoch().catchUp(toState(row), since)
   }
 
   return { read, catchUp, counts: (): ReadCounts => ({ reads, batches, pending: queue.length }) }

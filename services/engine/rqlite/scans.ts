@@ -29,12 +29,13 @@ export const createScans = ({ client, epoch, id }: ScansOptions) => {
     const slots = createSlots(count, count - 1)
 
     const scanNow = async (statement: Statement): Promise<readonly Row[]> => {
+      const since = epoch().known()
       const results = await client.queryEncoded([state, encodeStatement(statement)], { isScan: true })
       const [first, result] = results as [Result, Result]
       const found = toState(toRows(first)[0])
       epoch().compareBatches(found)
-      // The caller confirms its right after this. A change of this service during the scan is in memory already.
-      if (!epoch().isOlder(found)) await epoch().catchUp(found)
+      // The caller confirms its right after this.
+      await epoch().catchUp(found, since)
       if (result.error !== undefined) throw toError(toQueryError(result.error))
       return toRows(result)
     }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../model/errors.ts'
 import type { Statement, Unit } from '../../sql/statement.ts'
@@ -12,6 +12,7 @@ import {
   storeVersion
 } from '../writer/migrations.ts'
 import { type Client, type ClusterNode, originOf } from './client.ts'
+import { CHANGES_TABLE, recordEpoch } from './memory-changes.ts'
 import { failIf, IS_FAILED_CHECK, initialState, insertService, STATE_TABLES, selectMark } from './state.ts'
 import { encodeStatement } from './values.ts'
 
@@ -131,7 +132,12 @@ export const prepareCluster = async (client: Client, id: string): Promise<string
     await assertAbilities(client)
     await migrate(client)
     const mark = `rowhouse-blob-${randomBytes(MARK_BYTES).toString('base64url')}-`
-    await execute(client, [...STATE_TABLES.map(statement), ...initialState(mark), insertService(id)])
+    await execute(client, [
+      ...[...STATE_TABLES, ...CHANGES_TABLE].map(statement),
+      initialState(mark, randomUUID()),
+      recordEpoch,
+      insertService(id)
+    ])
     const [rows] = await client.query([selectMark])
     return String(rows?.[0]?.value)
   } catch (error) {

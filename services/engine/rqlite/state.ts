@@ -1,19 +1,27 @@
+import { MEMORY_TABLES } from '../../model/memory.ts'
 import type { Row } from '../../model/sql-value.ts'
 import type { Statement } from '../../sql/statement.ts'
 
 /**
- * The tables by which several services share a cluster. `_rowhouse_state` has the epoch, a number that moves with each
- * change of what services have in memory. `_rowhouse_services` has a row for each service with the number of its last batch.
+ * The tables by which several services share a cluster. `_rowhouse_services` has a row for each service with the number of its
+ * last batch. The rows of `_rowhouse_state`:
+ * - `epoch`: a number that moves with each change of what services have in memory.
+ * - `change`: the random id of the last change.
+ * - `recorded`: how many of these changes are in the table of changes. An older version of Rowhouse moves only the epoch.
+ * - `structure`: the random id of the last change of the structure.
+ * - `blob_mark`: a random text that no record contains. It marks BLOBs in JSON text: see `dialect.ts`.
  */
 export const STATE_TABLES = [
   'CREATE TABLE IF NOT EXISTS _rowhouse_state (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID',
   'CREATE TABLE IF NOT EXISTS _rowhouse_services (id TEXT PRIMARY KEY, batch INTEGER NOT NULL) STRICT, WITHOUT ROWID'
 ]
 
-/** `mark`: a random text that no record contains. It marks BLOBs in JSON text: see `dialect.ts`. */
-export const initialState = (mark: string): readonly Statement[] => [
-  { sql: "INSERT OR IGNORE INTO _rowhouse_state VALUES ('epoch', 1), ('blob_mark', ?)", params: [mark] }
-]
+/** `id`: a random text. */
+export const initialState = (mark: string, id: string): Statement => ({
+  sql: `INSERT OR IGNORE INTO _rowhouse_state
+    VALUES ('epoch', 1), ('change', ?), ('recorded', 0), ('structure', ?), ('blob_mark', ?)`,
+  params: [id, id, mark]
+})
 
 export const insertService = (id: string): Statement => ({
   sql: 'INSERT OR IGNORE INTO _rowhouse_services VALUES (?, 0)',
@@ -30,30 +38,41 @@ export const deleteService = (id: string): readonly Statement[] => [
   { sql: 'DELETE FROM _rowhouse_services WHERE id = ?', params: [id] }
 ]
 
-export const selectMark: Statement = { sql: "SELECT value FROM _rowhouse_state WHERE name = 'blob_mark'", params: [] }
+const stateValue = (name: string) => `(SELECT value FROM _rowhouse_state WHERE name = '${name}')`
 
-export const EPOCH = "(SELECT value FROM _rowhouse_state WHERE name = 'epoch')"
+export const selectMark: Statement = { sql: `SELECT ${stateValue('blob_mark')} AS value`, params: [] }
 
-export const MOVE_EPOCH: Statement = {
-  sql: "UPDATE _rowhouse_state SET value = value + 1 WHERE name = 'epoch'",
-  params: []
+export const EPOCH = stateValue('epoch')
+export const CHANGE = stateValue('change')
+export const UNRECORDED = `(${EPOCH} - ${stateValue('recorded')})`
+/** Differs after each change of the structure, and after each change that is not recorded. */
+export const STRUCTURE = `${stateValue('structure')} || ' ' || ${UNRECORDED}`
+
+/** The state of the cluster that the memory of a service has. */
+export interface KnownState {
+  readonly epoch: number
+  readonly change: string
+  /** The number of changes that are not in the table of changes. */
+  readonly unrecorded: number
 }
 
 /** What a read batch reads first. */
-export interface ClusterState {
-  readonly epoch: number
+export interface ClusterState extends KnownState {
   /** The number of batches of all other services, also of those that have ended. */
   readonly otherBatches: number
 }
 
 export const selectState = (id: string): Statement => ({
-  sql: `SELECT ${EPOCH} AS epoch, (SELECT ifnull(sum(batch), 0) FROM _rowhouse_services WHERE id <> ?) AS other_batches`,
+  sql: `SELECT ${EPOCH} AS epoch, ${CHANGE} AS change, ${UNRECORDED} AS unrecorded,
+    (SELECT ifnull(sum(batch), 0) FROM _rowhouse_services WHERE id <> ?) AS other_batches`,
   params: [id]
 })
 
 /** The boundary where a row gets its type. */
 export const toState = (row: Row | undefined): ClusterState => ({
   epoch: Number(row?.epoch),
+  change: String(row?.change),
+  unrecorded: Number(row?.unrecorded),
   otherBatches: Number(row?.other_batches)
 })
 
@@ -92,17 +111,23 @@ export const expectChanges = (count: number): Statement => ({
   params: [BigInt(count)]
 })
 
-/** Fails the transaction if the epoch has moved. */
-export const expectEpoch = (epoch: number): Statement => ({
-  sql: failIf(`${EPOCH} <> ?`),
-  params: [BigInt(epoch)]
+/** Fails the transaction if memory has changed since the known state. */
+export const expectState = ({ epoch, change }: KnownState): Statement => ({
+  sql: failIf(`(${EPOCH}, ${CHANGE}) <> (?, ?)`),
+  params: [BigInt(epoch), change]
 })
 
 /** SQLite's message for the failure of `failIf`. */
 export const IS_FAILED_CHECK = /^malformed JSON/
 
-/** Statements on what services have in memory: tables, tokens, roles, admin keys, settings, and all declarations. */
-const CHANGES_MEMORY =
-  /^\s*(?:CREATE|ALTER|DROP)\b|^\s*(?:INSERT|UPDATE|DELETE|REPLACE)\b[\s\S]*?\b_rowhouse_(?:tables|tokens|roles|admin_keys|settings)\b/i
+const CHANGES_STRUCTURE = /^\s*(?:CREATE|ALTER|DROP)\b/i
 
-export const changesMemory = ({ sql }: Statement) => CHANGES_MEMORY.test(sql)
+export const changesStructure = ({ sql }: Statement) => CHANGES_STRUCTURE.test(sql)
+
+const CHANGES_ROWS = new RegExp(
+  `^\\s*(?:INSERT|UPDATE|DELETE|REPLACE)\\b[\\s\\S]*?\\b_rowhouse_(?:${MEMORY_TABLES.join('|')})\\b`,
+  'i'
+)
+
+/** Whether a statement may change what services have in memory: tables, tokens, roles, admin keys, settings, declarations. */
+export const changesMemory = (statement: Statement) => changesStructure(statement) || CHANGES_ROWS.test(statement.sql)

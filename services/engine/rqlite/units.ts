@@ -4,7 +4,8 @@ import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteResult } from '../database.ts'
 import type { PlainError } from '../shared/plain-error.ts'
 import { toChangeError } from './errors.ts'
-import { changesMemory, expectChanges, failIf, IS_FAILED_CHECK, MOVE_EPOCH, withFailure } from './state.ts'
+import { recordChange } from './memory-changes.ts'
+import { changesMemory, changesStructure, expectChanges, failIf, IS_FAILED_CHECK, withFailure } from './state.ts'
 import { type Encoded, encodeStatement, type Result, toRows, withLiterals } from './values.ts'
 
 /** A statement that rqlite runs for a statement of a unit. */
@@ -90,11 +91,14 @@ const stepsOf = (statement: Statement, position: number, next: Statement | undef
   return steps
 }
 
-/** Returns the statements of a unit, with a check after each one that expects a number of rows. */
-export const composeUnit = (unit: Unit, options: UnitOptions | undefined): Composed => {
-  const steps = unit.flatMap((statement, position) => stepsOf(statement, position, unit[position + 1]))
+/** Returns the statements of a unit, with a check after each one that expects a number of rows. `change`: its random id. */
+export const composeUnit = (unit: Unit, options: UnitOptions | undefined, change: string): Composed => {
   const moves = !options?.keepsMemory && unit.some(changesMemory)
-  if (moves) steps.push({ statement: MOVE_EPOCH, position: unit.length, isAdded: true })
+  const recorded = moves ? recordChange(change, unit.some(changesStructure)) : []
+  const steps = [
+    ...recorded.map((statement) => ({ statement, position: 0, isAdded: true })),
+    ...unit.flatMap((statement, position) => stepsOf(statement, position, unit[position + 1]))
+  ]
   return { steps, moves: moves ? 1 : 0 }
 }
 

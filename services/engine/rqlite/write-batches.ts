@@ -1,4 +1,5 @@
-import type { Unit, UnitOptions } from '../../sql/statement.ts'
+import { randomUUID } from 'node:crypto'
+import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { WriteBatch, WriteCounts } from '../counts.ts'
 import { StaleMemory, type WriteResult } from '../database.ts'
 import { hasTooMuchPending, outcomeUnknown, sizeOfUnit, tooManyWrites } from '../loop/pending-units.ts'
@@ -7,17 +8,23 @@ import { engineStopped } from '../shared/plain-error.ts'
 import type { BatchSender, Sent } from './batch-sender.ts'
 import type { Epoch } from './epoch.ts'
 import { toChangeError } from './errors.ts'
+import { expectMemory } from './memory-changes.ts'
+import { expectState, type KnownState } from './state.ts'
 import { type Composed, composeUnit, createChangeEncoder, errorOf, resultsOf, resultsWithoutRows } from './units.ts'
 
 /** Units of a batch. */
 const MAX_UNITS = 256
 /** Characters and bytes of their parameters. */
 const MAX_SIZE = 4 * 2 ** 20
+/** Reloads before changes of memory are sent without a check of the state: the service reads them again itself. */
+const MAX_RELOADS = 3
 
 interface PendingUnit {
   readonly unit: Unit
   readonly options: UnitOptions | undefined
   readonly size: number
+  /** The state of memory when the unit arrived. */
+  readonly known: KnownState
   /** When the unit arrived, by `performance.now()`. */
   readonly arrivedAt: number
   readonly resolve: (results: readonly WriteResult[]) => void
@@ -33,6 +40,7 @@ interface Failure {
 
 interface WriteBatchesOptions {
   readonly sender: BatchSender
+  readonly readState: () => Promise<KnownState>
   readonly epoch: () => Epoch
   /** Whether a foreign key is checked at COMMIT: one unit could then mask a violation of another one. */
   readonly hasDeferredKeys: () => boolean
@@ -41,11 +49,20 @@ interface WriteBatchesOptions {
   readonly onExternalCommit: () => void
 }
 
+/** Returns the check of the memory that units use. They are in the order of their arrival. */
+const checkMemory = (units: readonly PendingUnit[]): readonly Statement[] => {
+  const users = units.filter(({ options }) => options?.usesMemory)
+  const [first] = users
+  if (!first) return []
+  const used = new Map(users.flatMap(({ options }) => options?.usesMemory ?? []).map((each) => [String(each), each]))
+  return [expectMemory(first.known, [...used.values()])]
+}
+
 const isAlone = ({ options }: PendingUnit) => options?.foreignKeys === false || options?.keepsBroken === true
 
 /** Commits units in batches: each is one request, and what arrives during it is the next one. */
 export const createWriteBatches = (options: WriteBatchesOptions) => {
-  const { sender, epoch, hasDeferredKeys, onBatch, onExternalCommit } = options
+  const { sender, readState, epoch, hasDeferredKeys, onBatch, onExternalCommit } = options
   let queue: PendingUnit[] = []
   /** Units that are not settled, and the size of their parameters. */
   let pendingUnits = 0
@@ -101,41 +118,60 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
     return { failed: null, error: toDomainError(toChangeError(message)) }
   }
 
+  /** Reloads what has changed in memory. */
+  const refresh = async () => {
+    const since = epoch().known()
+    await epoch().catchUp(await readState(), since)
+  }
+
   /** Reloads memory after a unit that ran alone. Returns false if that failed. */
-  const catchUpAlone = async () => {
+  const refreshAlone = async () => {
     try {
-      await epoch().catchUp(await sender.readState())
+      await refresh()
       return true
     } catch {
       return false
     }
   }
 
-  /** Commits units together. Those that were made from older memory than that of the cluster fail with `StaleMemory`. */
-  const attempt = async (units: readonly PendingUnit[]): Promise<Failure | null> => {
+  /**
+   * Commits units together. Those that were made from memory that another service has changed fail with `StaleMemory`, and the
+   * others are sent again.
+   */
+  const attempt = async (units: readonly PendingUnit[], reloads = 0): Promise<Failure | null> => {
     if (units.length === 0) return null
-    const composed = units.map(({ unit, options }) => composeUnit(unit, options))
     const [first] = units as [PendingUnit]
-    const moves = composed.reduce((sum, own) => sum + own.moves, 0)
     const start = performance.now()
+    const change = randomUUID()
+    const composed = units.map(({ unit, options }) => composeUnit(unit, options, change))
+    const moves = composed.reduce((sum, own) => sum + own.moves, 0)
+    // Without the check, what other services have changed before is not known, so the changes of this batch are read again, too.
+    const isExpected = moves > 0 && reloads < MAX_RELOADS
+    const checks = [...(isExpected ? [expectState(epoch().known())] : []), ...checkMemory(units)]
     const steps = composed.flatMap((own) => own.steps)
     const sent = isAlone(first)
-      ? await sender.sendAlone(steps, first.options as UnitOptions)
+      ? await sender.sendAlone(steps, checks, first.options as UnitOptions)
       : await sender.send(
           steps.map(({ statement }) => encode(statement)),
-          moves
+          checks,
+          () => {
+            if (isExpected) epoch().add(moves, change)
+          }
         )
     reportUncertain(sent)
     if (sent.kind !== 'stale') {
       const commitMs = performance.now() - start
       onBatch({ units: units.length, waitMs: start - first.arrivedAt, commitMs })
-      if (isAlone(first) && sent.kind === 'stored' && !(await catchUpAlone()))
+      if (isAlone(first) && sent.kind === 'stored' && !(await refreshAlone()))
         return settle(units, composed, { kind: 'unknown' })
       return settle(units, composed, sent)
     }
-    await epoch().catchUp(await sender.readState())
+    await refresh()
     for (const { options, reject } of units) if (options?.usesMemory) reject(new StaleMemory())
-    return attempt(units.filter(({ options }) => !options?.usesMemory))
+    return attempt(
+      units.filter(({ options }) => !options?.usesMemory),
+      reloads + 1
+    )
   }
 
   const commitAlone = async (pending: PendingUnit) => {
@@ -209,6 +245,7 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
         unit,
         options,
         size,
+        known: epoch().known(),
         arrivedAt: performance.now(),
         resolve: (results) => {
           end()

@@ -13,6 +13,7 @@ import type { Diagnosis, Operation, ResultReader } from './operation.ts'
 import { LARGE_RECORD, type RecordSizes } from './record-sizes.ts'
 import { measureResults } from './results-size.ts'
 import type { RowCosts } from './row-costs.ts'
+import { usedMemory } from './used-memory.ts'
 import { createBudget, MAX_SMALL_STEPS, MAX_UNIT_MS, type MeasuredRows } from './work.ts'
 import type { WorkEstimates } from './work-estimates.ts'
 
@@ -40,8 +41,8 @@ const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
 
-const UNIT_OPTIONS: UnitOptions = { usesMemory: true, maxMs: MAX_UNIT_MS }
-const OTHER_OPTIONS: UnitOptions = { usesMemory: true }
+const LIMITED: UnitOptions = { maxMs: MAX_UNIT_MS }
+const UNLIMITED: UnitOptions = {}
 
 /** Returns the statements of all operations. A loop: `flatMap` cost an update 3 % of its throughput. */
 const statementsOf = (operations: readonly Operation[]) => {
@@ -176,7 +177,9 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
     try {
       const unit = db.dialect.computesTags ? toUnit(statementsOf(operations)) : await unitOf(operations)
       const isLimited = measured !== null || (unit.length > 1 && !operations.some(isPartOfFile))
-      const options = isLimited ? UNIT_OPTIONS : OTHER_OPTIONS
+      const limit = isLimited ? LIMITED : UNLIMITED
+      // A file has no other service that changes memory.
+      const options = db.catchUp ? { ...limit, usesMemory: usedMemory(caller, operations) } : limit
       const size = sizeOfUnit(unit)
       if (size > LARGE_RECORD) addSizes(operations)
       const isSmall = unit.length <= MAX_SMALL_UNIT && steps <= MAX_SMALL_STEPS && size <= MAX_SMALL_SIZE

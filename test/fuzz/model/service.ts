@@ -81,6 +81,8 @@ export const startService = async ({ clock, maxPageSize, requirePasswordChange }
 
   /** Waits until the service has read that these tables are gone: after a commit, it reads views in another process. */
   const untilNotServed = async (names: readonly string[]) => {
+    // A service of a cluster reads it at the next request that needs a credential.
+    await app.database.catchUp?.()
     while (names.some(isServed)) await setTimeout(1)
   }
 

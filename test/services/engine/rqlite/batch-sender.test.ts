@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createBatchSender } from '../../../../services/engine/rqlite/batch-sender.ts'
 import type { RqliteResponse } from '../../../../services/engine/rqlite/client.ts'
-import { createEpoch } from '../../../../services/engine/rqlite/epoch.ts'
 
+const CHECK = { sql: "SELECT CASE WHEN FALSE THEN json('!') END", params: [] }
 const STORED: RqliteResponse = { results: [{}, {}, {}, {}] }
 const OTHER_NUMBER: RqliteResponse = { results: [{}, { error: 'malformed JSON' }] }
 const REFUSED: RqliteResponse = { results: [{}, {}, {}, { error: 'UNIQUE constraint failed: t.n' }] }
@@ -29,18 +29,12 @@ const start = async (steps: readonly Step[], numbers: readonly (number | null)[]
       return [batch === null ? [] : [{ batch }]]
     }
   }
-  const epoch = createEpoch({
-    initial: { epoch: 1, otherBatches: 0 },
-    settled: async () => {},
-    reload: async () => {},
-    onExternalCommit: () => {}
-  })
-  const sender = createBatchSender({ client, epoch: () => epoch, id: 'one' })
+  const sender = createBatchSender({ client, id: 'one' })
   await sender.start()
   const step = { statement: { sql: 'DROP TABLE t', params: [] }, position: 0, isAdded: false }
   return {
-    send: () => sender.send(['["UPDATE t SET n = 1"]'], 0),
-    sendAlone: () => sender.sendAlone([step], { foreignKeys: false }),
+    send: () => sender.send(['["UPDATE t SET n = 1"]'], [CHECK], () => {}),
+    sendAlone: () => sender.sendAlone([step], [CHECK], { foreignKeys: false }),
     left
   }
 }

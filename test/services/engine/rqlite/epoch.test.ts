@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { type Database, StaleMemory } from '../../../../services/engine/database.ts'
 import { serviceCaller } from '../../../../services/model/caller.ts'
+import type { UsedMemory } from '../../../../services/model/memory.ts'
 import { startFakeRqlite } from '../../../rqlite/fake.ts'
 import { rejection, sql } from '../engine.ts'
 import { openOn } from './engine.ts'
@@ -8,6 +9,7 @@ import { openOn } from './engine.ts'
 const CHANGE = sql(
   "INSERT INTO _rowhouse_settings VALUES ('maxPageSize', '7', 0) ON CONFLICT DO UPDATE SET value = '8'"
 )
+const USED: readonly UsedMemory[] = [['settings', 'maxPageSize']]
 const OTHER = sql('INSERT INTO t (n) VALUES (1)')
 
 /** Counts the calls of the listeners of an engine. */
@@ -57,12 +59,12 @@ t.test('another change only reports the commit', async (t) => {
 t.test('a unit that was made from older memory changes nothing', async (t) => {
   const { first, second, ofSecond } = await startTwo(t)
   await first.write([CHANGE])
-  const [stale, other] = await Promise.allSettled([second.write([OTHER], { usesMemory: true }), second.write([OTHER])])
+  const [stale, other] = await Promise.allSettled([second.write([OTHER], { usesMemory: USED }), second.write([OTHER])])
   t.match(stale, { status: 'rejected', reason: StaleMemory })
   t.equal(other.status, 'fulfilled', 'a unit that does not depend on memory is sent again')
   t.match(ofSecond, { reloads: 1 })
   t.strictSame(await first.read(sql('SELECT count(*) AS count FROM t')), [{ count: 1 }])
-  await second.write([OTHER], { usesMemory: true })
+  await second.write([OTHER], { usesMemory: USED })
 })
 
 t.test('memory that could not be read again is read at the next request', async (t) => {
@@ -129,7 +131,7 @@ t.test('after a restore of the cluster, memory is read again', async (t) => {
   fake.execute("UPDATE _rowhouse_state SET value = 1 WHERE name = 'epoch'")
   await first.catchUp?.()
   t.match(ofFirst, { reloads: 1 })
-  await first.write([OTHER], { usesMemory: true })
+  await first.write([OTHER], { usesMemory: USED })
 })
 
 t.test('a unit without foreign keys makes its own service read memory again', async (t) => {
