@@ -90,3 +90,22 @@ t.test('an admin key writes by the service that has not issued it', async (t) =>
   const script = client(second, bearer(key))
   t.equal((await script.post(`/admin/tables/${cats.id}/data`, { name: 'Kitty' })).statusCode, 200)
 })
+
+t.test('a write fails if the other service keeps changing its table', async (t) => {
+  const { fake, admin, reader } = await startTwo(t)
+  const [cats] = dataOf(await admin.get('/admin/tables'))
+  const creating = reader.post('/data/cats/records', { name: 'Kitty' })
+  let isDone = false
+  creating.finally(() => {
+    isDone = true
+  })
+  let attempts = 0
+  while (!isDone) {
+    const held = fake.faults.holdRequest()
+    await Promise.race([held.arrived, creating])
+    if (!isDone) dataOf(await admin.put(`/admin/tables/${cats.id}`, { label: `Pets ${attempts++}` }))
+    held.release()
+  }
+  t.equal(attempts, 11)
+  expectError(t, await creating, 409, 'TABLE_CHANGED')
+})

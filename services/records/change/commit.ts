@@ -7,6 +7,7 @@ import { recordTag } from '../../model/record-tag.ts'
 import type { Registration } from '../../model/table.ts'
 import { isValue, type Param, RecordTags, type Statement, type Unit, type UnitOptions } from '../../sql/statement.ts'
 import { toUnit } from '../../sql/unit-values.ts'
+import { tableKeepsChanging } from '../../tables/failures.ts'
 import { assertSameRecords } from '../../tables/token-access.ts'
 import type { Totals } from '../read/totals.ts'
 import type { Diagnosis, Operation, ResultReader } from './operation.ts'
@@ -40,6 +41,9 @@ const MAX_SMALL_UNIT = 50
 const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
+
+/** Reloads after which a request fails whose table, role or token other services keep changing. */
+const MAX_RELOADS = 10
 
 const LIMITED: UnitOptions = { maxMs: MAX_UNIT_MS }
 const UNLIMITED: UnitOptions = {}
@@ -172,7 +176,8 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
   const attempt = async (
     caller: Caller,
     operations: readonly Operation[],
-    { steps, measured }: Estimate
+    { steps, measured }: Estimate,
+    reloads = 0
   ): Promise<Outcome> => {
     try {
       const unit = db.dialect.computesTags ? toUnit(statementsOf(operations)) : await unitOf(operations)
@@ -190,9 +195,10 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
     } catch (error) {
       if (hasCode(error, 'TOO_MUCH_WORK')) addCost(measured, MAX_UNIT_MS)
       if (error instanceof StaleMemory) {
+        if (reloads === MAX_RELOADS) throw tableKeepsChanging()
         await caller.confirm()
         assertSameTables(operations)
-        return attempt(caller, operations, { steps, measured })
+        return attempt(caller, operations, { steps, measured }, reloads + 1)
       }
       return { diagnosis: await diagnose(caller, operations, error as Error) }
     }
