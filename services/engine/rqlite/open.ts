@@ -20,6 +20,7 @@ import { selectChanges, toChanges } from './memory-changes.ts'
 import { createReadBatches } from './read-batches.ts'
 import { createScans } from './scans.ts'
 import { createSchemaTrials } from './schema-trials.ts'
+import { createServiceRows } from './service-rows.ts'
 import { createClusterStagings } from './stagings.ts'
 import { prepareCluster, warnOfAddresses } from './start.ts'
 import { deleteService, type KnownState, selectState, toState } from './state.ts'
@@ -31,7 +32,13 @@ export interface ClusterOptions extends RqliteOptions {
   readonly dataDirectory: string
   /** Called with a sentence about settings that work, but should be corrected. */
   readonly onWarning?: ((message: string) => void) | undefined
+  /** Milliseconds between two checks for services that were killed. */
+  readonly checkServicesMs?: number
+  /** Returns milliseconds that no other clock changes. Tests replace it. */
+  readonly clock?: () => number
 }
+
+const HOUR_MS = 60 * 60 * 1000
 
 /** The name by which files of this service belong to the cluster. */
 const CLUSTER = 'cluster'
@@ -65,7 +72,7 @@ const createSizes = (read: Database['read']) => {
 const openWith = async (
   client: Client,
   lock: Lock,
-  { dataDirectory, onWarning }: ClusterOptions
+  { dataDirectory, onWarning, checkServicesMs = HOUR_MS, clock = () => performance.now() }: ClusterOptions
 ): Promise<Database> => {
   const id = randomUUID()
   const mark = await prepareCluster(client, id)
@@ -151,7 +158,12 @@ const openWith = async (
     cluster: { ...client.counts(), ...epoch.counts() }
   })
 
+  const deleteKilled = createServiceRows({ client, id, clock })
+  // The next check repeats one that fails.
+  const checking = setInterval(() => deleteKilled().catch(() => {}), checkServicesMs).unref()
+
   const close = async () => {
+    clearInterval(checking)
     await stagings.close()
     held.close()
     heldOfViews.close()
@@ -159,7 +171,7 @@ const openWith = async (
     await writes.close()
     local.close()
     try {
-      await client.execute(deleteService(id).map(encodeStatement))
+      await client.execute(deleteService(id, null).map(encodeStatement))
     } finally {
       await client.close()
       lock.release()

@@ -28,15 +28,28 @@ export const insertService = (id: string): Statement => ({
   params: [id]
 })
 
-/** Deletes the row of a service. The row of the id '' adds up the batches of these: their number must not fall. */
-export const deleteService = (id: string): readonly Statement[] => [
-  {
-    sql: `INSERT INTO _rowhouse_services SELECT '', batch FROM _rowhouse_services WHERE id = ?
-      ON CONFLICT (id) DO UPDATE SET batch = batch + excluded.batch`,
-    params: [id]
-  },
-  { sql: 'DELETE FROM _rowhouse_services WHERE id = ?', params: [id] }
-]
+/**
+ * Deletes the row of a service. The row of the id '' adds up the batches of these: their number must not fall. `batch`: if the row
+ * has another one, it stays. null: any batch.
+ */
+export const deleteService = (id: string, batch: number | null): readonly Statement[] => {
+  const isThis = 'id = ? AND batch = ifnull(?, batch)'
+  const params = [id, batch === null ? null : BigInt(batch)]
+  return [
+    {
+      sql: `INSERT INTO _rowhouse_services SELECT '', batch FROM _rowhouse_services WHERE ${isThis}
+        ON CONFLICT (id) DO UPDATE SET batch = batch + excluded.batch`,
+      params
+    },
+    { sql: `DELETE FROM _rowhouse_services WHERE ${isThis}`, params }
+  ]
+}
+
+/** Selects the rows of all other services. */
+export const selectServices = (id: string): Statement => ({
+  sql: "SELECT id, batch FROM _rowhouse_services WHERE id NOT IN (?, '')",
+  params: [id]
+})
 
 const stateValue = (name: string) => `(SELECT value FROM _rowhouse_state WHERE name = '${name}')`
 

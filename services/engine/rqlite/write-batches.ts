@@ -51,11 +51,13 @@ interface WriteBatchesOptions {
 
 /** Returns the check of the memory that units use. They are in the order of their arrival. */
 const checkMemory = (units: readonly PendingUnit[]): readonly Statement[] => {
-  const users = units.filter(({ options }) => options?.usesMemory)
+  const users = units.flatMap(({ known, options }) =>
+    options?.usesMemory ? [{ known, used: options.usesMemory }] : []
+  )
   const [first] = users
   if (!first) return []
-  const used = new Map(users.flatMap(({ options }) => options?.usesMemory ?? []).map((each) => [String(each), each]))
-  return [expectMemory(first.known, [...used.values()])]
+  const distinct = new Map(users.flatMap(({ used }) => used).map((each) => [String(each), each]))
+  return [expectMemory(first.known, [...distinct.values()])]
 }
 
 const isAlone = ({ options }: PendingUnit) => options?.foreignKeys === false || options?.keepsBroken === true
