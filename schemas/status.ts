@@ -30,7 +30,8 @@ const RequestCountsSchema = Type.Object(
   {
     received: count('All requests.'),
     refused: count('Requests that got a status from 400 to 499.'),
-    failed: count('Requests that got a status from 500 to 599.')
+    failed: count('Requests that got a status from 500 to 599.'),
+    aborted: count('Requests that were ended because their clients had disconnected.')
   },
   { title: 'ServiceRequestCounts', description: 'Requests since the start.', ...strict }
 )

@@ -5,6 +5,7 @@ import type { Caller } from '../../services/model/caller.ts'
 import { disconnected } from '../../services/model/errors.ts'
 import { assertScopes, type LiveAdminKey } from '../../services/tokens/admin-keys.ts'
 import { CALLER } from '../http/caller.ts'
+import { clientSignalOf } from '../http/client-signal.ts'
 import { type SaveUsesOptions, saveUses } from './save-uses.ts'
 
 type RequestHook = (request: FastifyRequest) => Promise<void>
@@ -57,6 +58,7 @@ export default fp<SaveUsesOptions>(
         requestId: request.id,
         integers: 'auto',
         address: request.ip,
+        clientSignal: clientSignalOf(request),
         confirm: async () => {
           if (request.socket.destroyed) throw disconnected()
           await confirmRight()

@@ -23,6 +23,12 @@ export default fp(
     addEngineMetrics(metrics, fastify.database)
     if (!fastify.database.replication) addBackupMetrics(metrics, fastify.backups)
     const record = createRequestMetrics(metrics)
+    metrics.add({
+      type: 'counter',
+      name: 'rowhouse_http_requests_aborted_total',
+      help: 'Requests that were ended because their clients had disconnected.',
+      read: () => fastify.errorCounts.aborted
+    })
     fastify.addHook('onResponse', (request, reply, done) => {
       record({
         method: request.method,

@@ -14,6 +14,7 @@ import { type AdminCaller, type Administrator, type LocalCaller, serviceCaller }
 import { DomainError, disconnected } from '../../services/model/errors.ts'
 import { adminKeyOf } from '../../services/tokens/admin-keys.ts'
 import { CALLER } from '../http/caller.ts'
+import { clientSignalOf } from '../http/client-signal.ts'
 import { isLocal } from '../http/local-connections.ts'
 
 /** The claims of the cookie's JWT. The session's row, read on every request, decides. */
@@ -173,6 +174,7 @@ export default fp(
       requestId: request.id,
       integers: 'auto',
       address: request.ip,
+      clientSignal: clientSignalOf(request),
       confirm: async () => {
         if (request.socket.destroyed) throw disconnected()
         await confirmSession(request)
@@ -182,11 +184,12 @@ export default fp(
     })
 
     /** Its right does not end: who can open the socket can open the file. */
-    const localCallerOf = ({ id }: FastifyRequest): LocalCaller => ({
+    const localCallerOf = (request: FastifyRequest): LocalCaller => ({
       ...serviceCaller,
       kind: 'local',
       name: 'local',
-      requestId: id
+      requestId: request.id,
+      clientSignal: clientSignalOf(request)
     })
 
     const verifyCookie = (request: FastifyRequest): Promise<SessionClaims> =>

@@ -10,6 +10,7 @@ import { authorize, refuseView } from '../../services/tokens/authorize.ts'
 import { isToken, type LiveKey } from '../../services/tokens/keys.ts'
 import { type Quota, tooManyRequests } from '../../services/tokens/request-windows.ts'
 import { CALLER } from '../http/caller.ts'
+import { clientSignalOf } from '../http/client-signal.ts'
 import { type SaveUsesOptions, saveUses } from './save-uses.ts'
 
 declare module 'fastify' {
@@ -204,6 +205,7 @@ export default fp<SaveUsesOptions>(
         requestId: request.id,
         integers,
         address: request.ip,
+        clientSignal: clientSignalOf(request),
         confirm: async () => {
           if (request.socket.destroyed) throw disconnected()
           await confirmRight()

@@ -18,8 +18,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     failures: FailureLog
-    /** Error responses since the start. */
-    errorCounts: { refused: number; failed: number }
+    /** Error responses since the start, and responses that ended because the client disconnected. */
+    errorCounts: { refused: number; failed: number; aborted: number }
   }
   interface FastifyRequest {
     [ERROR_CODE]: ErrorCode | null
@@ -135,8 +135,15 @@ const toFailure = (thrown: Thrown | DomainError, error: DomainError, request: Fa
 }
 
 /** A client that has disconnected is not an overload. */
-const isFailureOfService = ({ kind, code }: DomainError, { raw }: FastifyRequest) =>
-  statusOf[kind] >= 500 && !(code === 'OVERLOADED' && raw.socket.destroyed)
+const isAborted = ({ code }: DomainError, { raw }: FastifyRequest) => code === 'OVERLOADED' && raw.socket.destroyed
+
+const isFailureOfService = (error: DomainError, request: FastifyRequest) =>
+  statusOf[error.kind] >= 500 && !isAborted(error, request)
+
+const outcomeOf = (error: DomainError, request: FastifyRequest) => {
+  if (isAborted(error, request)) return 'aborted'
+  return statusOf[error.kind] < 500 ? 'refused' : 'failed'
+}
 
 /** Returns the error that ended an import with IMPORT_STOPPED; for others the error itself. */
 const originOf = (thrown: Thrown | DomainError): Thrown | DomainError =>
@@ -154,8 +161,7 @@ export const reportFailure = (thrown: Thrown | DomainError, request: FastifyRequ
 
 const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply: FastifyReply) => {
   const error = reportFailure(thrown, request)
-  const status = statusOf[error.kind]
-  request.server.errorCounts[status < 500 ? 'refused' : 'failed'] += 1
+  request.server.errorCounts[outcomeOf(error, request)] += 1
   // RFC 6750, 3: a 401 names the expected kind of credential.
   if (error.code === 'INVALID_TOKEN' || error.code === 'INVALID_ADMIN_KEY') reply.header('www-authenticate', 'Bearer')
   if (error.etag !== undefined) reply.header('etag', error.etag)
@@ -163,7 +169,7 @@ const sendError = (thrown: Thrown | DomainError, request: FastifyRequest, reply:
   // The rest of the request may never arrive.
   if (error.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close')
   return reply
-    .code(status)
+    .code(statusOf[error.kind])
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toBody(error, request.id)))
 }
@@ -231,7 +237,7 @@ export const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
 
 export default fp<ErrorsOptions>(
   async (fastify, { createRequestId = createRequestIds('') }) => {
-    fastify.decorate('errorCounts', { refused: 0, failed: 0 })
+    fastify.decorate('errorCounts', { refused: 0, failed: 0, aborted: 0 })
     fastify.decorate('failures', createFailureLog(fastify.log))
     fastify.addHook('onClose', async () => fastify.failures.close())
     fastify.decorateRequest(ERROR_CODE, null)

@@ -55,6 +55,7 @@ export const createLogController = (accessLog: boolean) =>
     },
     requestCompleted: () => {},
     streamError: (error: Thrown, request: FastifyRequest) => {
-      if (!isDisconnect(error)) reportFailure(error, request)
+      if (isDisconnect(error)) request.server.errorCounts.aborted += 1
+      else reportFailure(error, request)
     }
   })

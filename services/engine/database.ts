@@ -22,8 +22,11 @@ export interface WriteResults extends ReadonlyArray<WriteResult> {
   readonly ms?: number
 }
 
-/** The caller of a scan: scans are queued fairly per caller, and return rows only while the caller has its right. */
-export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'name' | 'confirm'>
+/**
+ * The caller of a scan: scans are queued fairly per caller, return rows only while the caller has its right, and end when
+ * its client disconnects.
+ */
+export type ScanCaller = Pick<Caller, 'kind' | 'id' | 'name' | 'confirm' | 'clientSignal'>
 
 /**
  * Runs statements in sequence in a reader. Each call returns the first row, whose column `text` is a text or

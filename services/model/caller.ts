@@ -33,6 +33,8 @@ export interface Caller {
    * has ended since the request began, or if the client has disconnected.
    */
   confirm(): Promise<void>
+  /** Returns a signal that aborts when the client disconnects. Absent: the call has no client, or does not end with it. */
+  clientSignal?(): AbortSignal
   /** Like `confirm`, but also for a client that has disconnected: for work that must not end halfway. */
   confirmRight(): Promise<void>
   /** Whether the caller has the right to read the records of this table now. */

@@ -35,5 +35,14 @@ export const createFairQueue = <T>(capacity: number) => {
     return displaced
   }
 
-  return { add, take, length: () => length }
+  /** Removes the item of the caller, if it is in the queue. */
+  const remove = (caller: string, item: T) => {
+    const items = itemsByCaller.get(caller) ?? []
+    const rest = items.filter((other) => other !== item)
+    if (rest.length > 0) itemsByCaller.set(caller, rest)
+    else itemsByCaller.delete(caller)
+    length -= items.length - rest.length
+  }
+
+  return { add, take, remove, length: () => length }
 }

@@ -7,6 +7,7 @@ import type { HeldReader, OnTime, ScanCaller } from '../database.ts'
 import type { ReaderOptions, ScanOutcome, ScanRequest } from '../reader/scan.ts'
 import { engineStopped, toPlainError } from '../shared/plain-error.ts'
 import { readerFile } from '../thread-files.ts'
+import { withAbortFlag } from './abort-flag.ts'
 import { createChunkScan } from './chunk-scan.ts'
 import { collectedKeys, collectKeys } from './collected-keys.ts'
 import { createHolders } from './holders.ts'
@@ -63,7 +64,8 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
   const scan = (request: ScanRequest, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> => {
     const run = () => {
       shared ??= startPool(READER_THREADS)
-      return scanIn(shared, request)
+      const pool = shared
+      return withAbortFlag(caller, (abortFlag) => scanIn(pool, { ...request, abortFlag }))
     }
     return slots.run(caller, run, onTime)
   }
@@ -79,7 +81,8 @@ export const createReaderPool = (options: Omit<ReaderOptions, 'stop'>) => {
     const free = holders.hold(caller)
     const pool = startPool(1)
     held.add(pool)
-    const scanHeld = (request: ScanRequest) => scanIn(pool, request)
+    const scanHeld = (request: ScanRequest) =>
+      withAbortFlag(caller, (abortFlag) => scanIn(pool, { ...request, abortFlag }))
     return {
       scan: scanHeld,
       scanChunk: createChunkScan(scanHeld),

@@ -1,5 +1,5 @@
 import { identityOf } from '../../model/caller.ts'
-import { overloaded } from '../../model/errors.ts'
+import { disconnected, overloaded } from '../../model/errors.ts'
 import type { ScanCounts } from '../counts.ts'
 import type { OnTime, ScanCaller } from '../database.ts'
 import { createFairQueue } from './fair-queue.ts'
@@ -35,24 +35,34 @@ export const createSlots = (count: number, countPerCaller = count) => {
     queue.take(mayStart)?.start()
   }
 
-  const wait = (name: string) =>
+  /** Resolves in a slot. Rejects when the client disconnects. */
+  const wait = (name: string, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      const start = () => {
-        begin(name)
-        resolve()
+      const scan: QueuedScan = {
+        start: () => {
+          signal?.removeEventListener('abort', leave)
+          begin(name)
+          resolve()
+        },
+        refuse: () => {
+          signal?.removeEventListener('abort', leave)
+          refused += 1
+          reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
+        }
       }
-      const refuse = () => {
-        refused += 1
-        reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
+      const leave = () => {
+        queue.remove(name, scan)
+        reject(disconnected())
       }
-      queue.add(name, { start, refuse })?.refuse()
+      signal?.addEventListener('abort', leave)
+      queue.add(name, scan)?.refuse()
     })
 
   /** Resolves when the caller has a slot, which it must release, and still its right. @throws OVERLOADED */
   const take = async (caller: ScanCaller): Promise<void> => {
     const name = identityOf(caller)
     if (mayStart(name)) begin(name)
-    else await wait(name)
+    else await wait(name, caller.clientSignal?.())
     try {
       await caller.confirm()
     } catch (error) {

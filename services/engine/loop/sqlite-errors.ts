@@ -1,5 +1,6 @@
 import {
   DomainError,
+  disconnected,
   overloaded,
   pointer,
   responseTooLarge,
@@ -147,6 +148,7 @@ const byCode: Record<string, (message: string) => DomainError> = {
   RESULTS_TOO_LARGE: resultsTooLarge,
   TOO_MUCH_UNREAD: tooMuchUnread,
   UNIT_EXPIRED: tookTooLong,
+  SCAN_ABORTED: disconnected,
   SCAN_TIMEOUT: (message) => new DomainError('SCAN_TIMEOUT', message),
   ENGINE_STOPPED: (message) => overloaded(message, 5),
   PROCESS_ENDED: (message) => overloaded(message, 1)

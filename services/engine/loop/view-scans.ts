@@ -1,10 +1,10 @@
-import { overloaded } from '../../model/errors.ts'
+import { disconnected, overloaded } from '../../model/errors.ts'
 import type { Row } from '../../model/sql-value.ts'
 import type { Statement, Unit, UnitOptions } from '../../sql/statement.ts'
 import type { Database, HeldReader, OnTime, ScanCaller } from '../database.ts'
 import { SCAN_LIMIT_MS, type ScanRequest } from '../reader/scan.ts'
 import type { Trial, TrialSource } from '../reader/trial.ts'
-import { engineStopped } from '../shared/plain-error.ts'
+import { engineStopped, scanAborted } from '../shared/plain-error.ts'
 import { collectedKeys, collectKeys } from './collected-keys.ts'
 import { createSlots, RETRY_AFTER_SECONDS } from './slots.ts'
 import { toDomainError, toViewError } from './sqlite-errors.ts'
@@ -54,6 +54,19 @@ export const createViewScans = ({ readSource, ...options }: Options) => {
     return outcome.rows
   }
 
+  /** Runs a statement. Ends the process if the client disconnects: nothing else ends every statement on a view. */
+  const runFor = async ({ clientSignal }: ScanCaller, process: ViewProcess, request: ScanRequest) => {
+    const signal = clientSignal?.()
+    if (signal?.aborted) throw disconnected()
+    const abort = () => process.kill(scanAborted)
+    signal?.addEventListener('abort', abort)
+    try {
+      return await runIn(process, request)
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
   const inFree = async <T>(run: (process: ViewProcess) => Promise<T>): Promise<T> => {
     const process = takeProcess()
     try {
@@ -67,7 +80,7 @@ export const createViewScans = ({ readSource, ...options }: Options) => {
   }
 
   const scan = (statement: Statement, caller: ScanCaller, onTime?: OnTime): Promise<readonly Row[]> =>
-    slots.run(caller, () => inFree((process) => runIn(process, statement)), onTime)
+    slots.run(caller, () => inFree((process) => runFor(caller, process, statement)), onTime)
 
   /** Runs in a process that can be killed, because a trial compiles all views of the file, which can run without an end. */
   const tryChange = (unit: Unit, caller: ScanCaller, options?: UnitOptions): Promise<Trial> =>
@@ -92,7 +105,7 @@ export const createViewScans = ({ readSource, ...options }: Options) => {
   }
 
   const readerOf = (process: ViewProcess, caller: ScanCaller): HeldReader => {
-    const scanHeld = (statement: Statement) => runIn(process, statement)
+    const scanHeld = (statement: Statement) => runFor(caller, process, statement)
     return {
       scan: scanHeld,
       scanChunk: async (statement) => (await scanHeld(statement))[0],

@@ -3,7 +3,7 @@ import type { Declared } from '../../sql/declared.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { CACHED_SQL_OF_READER, type Connection, openConnection } from '../shared/connection.ts'
 import { createGarbageCount } from '../shared/garbage.ts'
-import { engineStopped, type PlainError, toPlainError } from '../shared/plain-error.ts'
+import { engineStopped, type PlainError, scanAborted, toPlainError } from '../shared/plain-error.ts'
 import { sizeOfRows } from '../shared/size.ts'
 import { describeDeclaredView, describePreparedView } from './view-description.ts'
 
@@ -18,6 +18,8 @@ export interface ReaderOptions {
 export interface ScanRequest extends Statement {
   /** Memory for a large `text` of a row, as UTF-8. The row then has the length of the text in bytes instead. */
   readonly textBuffer?: SharedArrayBuffer
+  /** Shared memory. Set to 1 to stop this scan, because its client has disconnected. */
+  readonly abortFlag?: Int32Array | undefined
   /** Describes this SQL view instead of running the statement. */
   readonly view?: string
   /** The declarations of the view, and of all that it reads. Absent: those of the file. */
@@ -60,6 +62,7 @@ const putText = (row: Row, buffer: SharedArrayBuffer): Row => {
 export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () => performance.now()) => {
   let connection: Connection | undefined
   let deadline = 0
+  let abortFlag: Int32Array | undefined
   /** Characters and bytes of the rows of the last scan, which are garbage when the next one begins. */
   let lastSize = 0
   const countGarbage = createGarbageCount()
@@ -67,6 +70,7 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
   /** SQL function, called by the guard of every scan: see `shared/sqlite-dialect.ts`. */
   const alive = () => {
     if (Atomics.load(stop, 0) === 1) fail(engineStopped)
+    if (abortFlag && Atomics.load(abortFlag, 0) === 1) fail(scanAborted)
     if (clock() > deadline) fail(timeout)
     return 1
   }
@@ -78,10 +82,11 @@ export const createScan = ({ file, cacheSize, stop }: ReaderOptions, clock = () 
     return opened
   }
 
-  return ({ sql, params, textBuffer, view, declared }: ScanRequest): ScanOutcome => {
+  return ({ sql, params, textBuffer, view, declared, ...request }: ScanRequest): ScanOutcome => {
     countGarbage(lastSize)
     lastSize = 0
     deadline = clock() + SCAN_LIMIT_MS
+    abortFlag = request.abortFlag
     try {
       if (view !== undefined && declared) return { rows: [describeDeclaredView(declared, view)] }
       connection ??= open()

@@ -9,6 +9,9 @@ export interface PlainError {
 /** The failure of every call that the engine refuses or abandons because it is closing. */
 export const engineStopped: PlainError = { code: 'ENGINE_STOPPED', message: 'The service is stopping. Try again.' }
 
+/** The failure of a scan whose client has disconnected. */
+export const scanAborted: PlainError = { code: 'SCAN_ABORTED', message: 'The client has disconnected.' }
+
 const property = (error: unknown, name: keyof PlainError): unknown =>
   error instanceof Error ? Reflect.get(error, name) : undefined
 

@@ -24,7 +24,12 @@ t.test('counts requests, and those that were refused', async (t) => {
   const before = (await status()).requests
   t.equal((await fetch(`${url}/admin/status`, { headers: { cookie } })).status, 200)
   t.equal((await fetch(`${url}/admin/status`)).status, 401)
-  t.same((await status()).requests, { received: before.received + 2, refused: before.refused + 1, failed: 0 })
+  t.same((await status()).requests, {
+    received: before.received + 2,
+    refused: before.refused + 1,
+    failed: 0,
+    aborted: 0
+  })
 })
 
 t.test('counts requests that failed', async (t) => {

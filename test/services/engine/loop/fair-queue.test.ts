@@ -28,6 +28,15 @@ t.test('a caller that may not have an item is passed over', async (t) => {
   t.strictSame(drain(queue), ['a1', 'a2'])
 })
 
+t.test('an item that is removed is not taken, and leaves its room to another', async (t) => {
+  const queue = createFairQueue<string>(3)
+  for (const item of ['a1', 'a2', 'b1']) queue.add(item.slice(0, 1), item)
+  for (const item of ['a1', 'b1', 'b1', 'c1']) queue.remove(item.slice(0, 1), item)
+  t.equal(queue.length(), 1)
+  t.equal(queue.add('a', 'a3'), undefined)
+  t.strictSame(drain(queue), ['a2', 'a3'])
+})
+
 t.test('a full queue drops the last item of the caller with the most for a caller with fewer', async (t) => {
   const queue = createFairQueue<string>(3)
   for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)

@@ -259,6 +259,39 @@ t.test('the engine on a file of another program', async (t) => {
     }
   })
 
+  t.test('a scan ends when its client disconnects, in a shared reader and in a held one', async (t) => {
+    const client = new AbortController()
+    const caller = { ...serviceCaller, clientSignal: () => client.signal }
+    const reader = await db.holdReader(caller)
+    t.teardown(() => reader.release())
+    t.strictSame(await reader.scan(COUNT), await db.scan(COUNT, caller), 'before it')
+    const [endless, held] = [rejection(db.scan(ENDLESS, caller)), rejection(reader.scan(ENDLESS))]
+    client.abort()
+    for (const failure of [endless, held, rejection(reader.scan(COUNT))])
+      t.match(await failure, { code: 'OVERLOADED', message: 'The client has disconnected.' })
+  })
+
+  t.test('a queued scan leaves the queue when its client disconnects', async (t) => {
+    const before = db.counts().scans
+    let release = () => {}
+    const free = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const blockers = Array.from({ length: READER_THREADS }, (_, index) =>
+      db.scan(COUNT, { ...serviceCaller, id: index, confirm: () => free })
+    )
+    const client = new AbortController()
+    const gone = rejection(db.scan(COUNT, { ...serviceCaller, clientSignal: () => client.signal }))
+    const other = db.scan(COUNT, { ...serviceCaller, clientSignal: () => new AbortController().signal })
+    t.equal(db.counts().scans.waiting, 2)
+    client.abort()
+    t.match(await gone, { code: 'OVERLOADED', message: 'The client has disconnected.' })
+    t.equal(db.counts().scans.waiting, 1)
+    release()
+    await Promise.all([...blockers, other])
+    t.equal(db.counts().scans.refused, before.refused)
+  })
+
   t.test('the results of many scans arrive in several ticks', async (t) => {
     let tick = 0
     let immediate = setImmediate(function next() {

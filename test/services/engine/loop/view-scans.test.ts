@@ -105,6 +105,21 @@ t.test('only the statement that takes too long is stopped', async (t) => {
   t.equal((await scan(sql('SELECT 1'), ann)).length, 1)
 })
 
+t.test('a statement ends when its client disconnects, also in a held process', async (t) => {
+  const { scan, holdReader, counts } = start(t)
+  const client = new AbortController()
+  const gone = { ...ann, clientSignal: () => client.signal }
+  const reader = await holdReader(gone)
+  await Promise.all([reader.scan(sql('SELECT 1')), scan(sql('SELECT 1'), gone)])
+  const failures = [rejection(scan(sql(ENDLESS), gone)), rejection(reader.scan(sql(ENDLESS)))]
+  await until(() => counts().running === 2)
+  client.abort()
+  for (const failure of [...failures, rejection(reader.scan(sql('SELECT 1')))])
+    t.match(await failure, { code: 'OVERLOADED', message: 'The client has disconnected.' })
+  await reader.release()
+  t.equal((await scan(sql('SELECT 1'), ann)).length, 1)
+})
+
 t.test('callers that wait are served in rotation, also after a statement was stopped', async (t) => {
   const { scan } = start(t, { limit: 300 })
   const order: string[] = []

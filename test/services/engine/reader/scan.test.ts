@@ -101,6 +101,15 @@ t.test('the stop flag stops a scan, whatever the step between its keys', async (
   t.match(scan(COUNT_KEYED), { error: { code: 'ENGINE_STOPPED' } })
 })
 
+t.test('the abort flag of a scan stops this scan only', async (t) => {
+  const { scan } = start(t)
+  const abortFlag = new Int32Array(new SharedArrayBuffer(4))
+  t.strictSame(scan({ ...COUNT, abortFlag }), { rows: [{ n: 9000 }] })
+  Atomics.store(abortFlag, 0, 1)
+  t.match(scan({ ...COUNT, abortFlag }), { error: { code: 'SCAN_ABORTED' } })
+  t.strictSame(scan(COUNT), { rows: [{ n: 9000 }] })
+})
+
 t.test('a scan is stopped after 30 s, and the next one has its own 30 s', async (t) => {
   const { options } = start(t)
   let now = 0
