@@ -7,7 +7,7 @@ import type { Condition } from './conditions.ts'
 import { columnRef, textLiteral } from './identifiers.ts'
 import { MAX_PAGE_BYTES } from './pages.ts'
 import type { RecordShape } from './record-shape.ts'
-import { type OrderItem, type RowSelection, selectedParams, selectedRows } from './selections.ts'
+import { guardOf, type OrderItem, type RowSelection, selectedParams, selectedRows } from './selections.ts'
 import type { Statement } from './statement.ts'
 import { joinTerms } from './terms.ts'
 
@@ -134,6 +134,10 @@ const orderTerms = ({ selection, groups, computed, order }: Aggregation) => {
   return items.map(({ name, descending }) => `${terms.get(name)}${descending ? ' DESC' : ''}`)
 }
 
+/** SQLite sorts the rows to group them. The guard of the scan is not called after that: 0.4 to 4 s for a million rows. */
+const guardAfterSort = ({ selection, groups }: Aggregation) =>
+  groups.length === 0 ? [] : [`count(*) FILTER (WHERE ${guardOf(selection)}) AS guarded`]
+
 const clause = (keyword: string, terms: readonly string[]) =>
   terms.length === 0 ? '' : `${keyword} ${terms.join(', ')}`
 
@@ -157,7 +161,9 @@ const rowText = (outputs: readonly Output[]) => {
 export const aggregateRows = (aggregation: Aggregation): Statement => {
   const { selection, groups, computed, having, limit } = aggregation
   const outputs = [...groups, ...computed]
-  const columns = outputs.map(({ sql }, index) => `${sql} AS ${outputColumn(index)}`)
+  const columns = outputs
+    .map(({ sql }, index) => `${sql} AS ${outputColumn(index)}`)
+    .concat(guardAfterSort(aggregation))
   const groupBy = clause(
     'GROUP BY',
     groups.map(({ key }) => key)

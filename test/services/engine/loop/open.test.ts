@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setImmediate as nextTick } from 'node:timers/promises'
+import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { UnexpectedChanges } from '../../../../services/engine/database.ts'
@@ -269,6 +269,18 @@ t.test('the engine on a file of another program', async (t) => {
     client.abort()
     for (const failure of [endless, held, rejection(reader.scan(COUNT))])
       t.match(await failure, { code: 'OVERLOADED', message: 'The client has disconnected.' })
+  })
+
+  t.test('a held reader ends while it collects the rows of a statement without a guard', async (t) => {
+    const client = new AbortController()
+    const reader = await db.holdReader({ ...serviceCaller, clientSignal: () => client.signal })
+    t.teardown(() => reader.release())
+    const endless = sql('WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n')
+    const collected = rejection(reader.collect(endless, 1))
+    // The client is still there when the statement begins.
+    await wait(100)
+    client.abort()
+    t.match(await collected, { message: 'The client has disconnected.' })
   })
 
   t.test('a queued scan leaves the queue when its client disconnects', async (t) => {
