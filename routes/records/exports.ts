@@ -3,6 +3,7 @@ import { RECORD_READ_ERRORS } from '../../schemas/operation-errors.ts'
 import { ExportQuerySchema, ExportSchema } from '../../schemas/record.ts'
 import { readListQuery } from '../list-query.ts'
 import { sendExport } from '../replies/export.ts'
+import { createUnreadParts } from '../replies/unread-parts.ts'
 import type { RecordAreaOptions } from './area.ts'
 
 const exportRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastify, { area }) => {
@@ -31,12 +32,15 @@ const exportRoutes: FastifyPluginAsyncTypebox<RecordAreaOptions> = async (fastif
     async (request, reply) => {
       const { caller, query } = request
       const access = accessTo(request)
+      const parts = createUnreadParts(reply)
       const chunks = await exports.exportRecords(
         caller,
         access,
-        readListQuery(query, { access, readable: readableBy(caller) }, ExportQuerySchema)
+        readListQuery(query, { access, readable: readableBy(caller) }, ExportQuerySchema),
+        parts.read
       )
-      return sendExport(reply, { table: access.table.name, format: query.format, now: clock() }, chunks)
+      const file = { table: access.table.name, format: query.format, now: clock(), onSent: parts.sent }
+      return sendExport(reply, file, chunks)
     }
   )
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { pipeline, Readable } from 'node:stream'
+import { pipeline, Readable, type Writable } from 'node:stream'
 import { constants, createGzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
+import type { UnreadParts } from './unread-parts.ts'
 
 /** RFC 8187 escapes some characters that encodeURIComponent leaves. */
 const extendedValue = (text: string) =>
@@ -21,9 +22,8 @@ type Chunks = AsyncGenerator<Uint8Array | string>
 /** A response that waits for an earlier one of its connection has no socket yet. */
 const writableOf = (response: ServerResponse) => response.socket ?? response
 
-const drainOrClose = (response: ServerResponse) =>
+const drainOrClose = (writable: Writable, response: ServerResponse) =>
   new Promise<void>((resolve) => {
-    const writable = writableOf(response)
     const settle = () => {
       writable.off('drain', settle)
       response.off('close', settle)
@@ -33,21 +33,42 @@ const drainOrClose = (response: ServerResponse) =>
     response.on('close', settle)
   })
 
+/** Where the chunks of an export are written, now. */
+interface Target {
+  readonly response: ServerResponse
+  readonly writable: () => Writable
+}
+
+/** Ends the count of the chunks that are sent. */
+type OnSent = UnreadParts['sent']
+
+/** Resolves when all chunks that were written have been sent, or the connection has closed. */
+const untilSent = async ({ response, writable }: Target) => {
+  // The stream reads the next chunk before it writes the previous one.
+  await null
+  while (!response.destroyed && writable().writableNeedDrain) await drainOrClose(writable(), response)
+}
+
 /**
  * Returns chunks that each wait until the chunk before has been sent. The `drain` of a response does not guarantee this:
  * Node also emits it when a later response of the connection is written (`updateOutgoingData` in Node's _http_server.js).
  * The chunk in flight was then overwritten.
  */
-const afterPrevious = (response: ServerResponse, chunks: Chunks): AsyncIterable<Uint8Array | string> => ({
+const afterPrevious = (target: Target, chunks: Chunks, onSent: OnSent): AsyncIterable<Uint8Array | string> => ({
   // Not a generator: one that has not started would not end `chunks`.
-  [Symbol.asyncIterator]: () => ({
-    next: async () => {
-      const step = await chunks.next()
-      while (!response.destroyed && writableOf(response).writableNeedDrain) await drainOrClose(response)
-      return step
-    },
-    return: () => chunks.return(undefined)
-  })
+  [Symbol.asyncIterator]: () => {
+    let previous = 0
+    return {
+      next: async () => {
+        const sent = untilSent(target).then(() => onSent(previous))
+        const step = await chunks.next()
+        await sent
+        previous = step.done ? 0 : step.value.length
+        return step
+      },
+      return: () => chunks.return(undefined)
+    }
+  }
 })
 
 /** A stream buffers at most one chunk while another is in use: the memory of earlier chunks is used again. */
@@ -58,9 +79,11 @@ const toStream = (chunks: Iterable<string> | AsyncIterable<Uint8Array | string>)
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 }
 
 /** Returns the stream of a compressed export. The next chunk is read while zlib reads one. */
-const compress = (chunks: Chunks) =>
+const compress = (response: ServerResponse, chunks: Chunks, onSent: OnSent) => {
+  const gzip = createGzip(GZIP_OPTIONS)
   // An error of the chunks destroys the stream, and the response with it.
-  pipeline(toStream(chunks), createGzip(GZIP_OPTIONS), () => {})
+  return pipeline(toStream(afterPrevious({ response, writable: () => gzip }, chunks, onSent)), gzip, () => {})
+}
 
 /** Whether the client takes gzip. `accepted`: the header Accept-Encoding (RFC 9110, 12.5.3). */
 const acceptsGzip = (accepted: string) =>
@@ -70,15 +93,18 @@ const acceptsGzip = (accepted: string) =>
   })
 
 /** Returns the body of the response, whose coding it sets. That to HEAD is empty, and the export ends: it may hold a thread. */
-const bodyFor = async (reply: FastifyReply, chunks: Chunks) => {
+const bodyFor = async (reply: FastifyReply, chunks: Chunks, onSent: OnSent) => {
   const { request, raw } = reply
   if (request.method === 'HEAD') {
     await chunks.return(undefined)
     return toStream([])
   }
-  if (!acceptsGzip(request.headers['accept-encoding'] ?? '')) return toStream(afterPrevious(raw, chunks))
+  if (!acceptsGzip(request.headers['accept-encoding'] ?? '')) {
+    const target = { response: raw, writable: () => writableOf(raw) }
+    return toStream(afterPrevious(target, chunks, onSent))
+  }
   reply.header('content-encoding', 'gzip')
-  return compress(chunks)
+  return compress(raw, chunks, onSent)
 }
 
 const CONTENT_TYPES = {
@@ -91,11 +117,13 @@ interface ExportFile {
   readonly format: keyof typeof CONTENT_TYPES | undefined
   /** The time in the name of the file, in milliseconds. */
   readonly now: number
+  readonly onSent?: OnSent
 }
 
 /** Streams an export named `<table>-<UTC time>.<format>`, compressed with gzip if the client takes it. */
-export const sendExport = async (reply: FastifyReply, { table, format = 'csv', now }: ExportFile, chunks: Chunks) => {
-  const body = await bodyFor(reply, chunks)
+export const sendExport = async (reply: FastifyReply, file: ExportFile, chunks: Chunks) => {
+  const { table, format = 'csv', now, onSent = () => {} } = file
+  const body = await bodyFor(reply, chunks, onSent)
   // Every response has this header: plugins/http/security-headers.ts.
   const vary = `${reply.getHeader('vary')}, Accept-Encoding`
   return reply

@@ -1,6 +1,4 @@
-import type { Server } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { type CallerCounts, createCallerCounts } from '../../plugins/http/caller-counts.ts'
 import { matchesTag } from '../../plugins/http/etag.ts'
 import { done } from '../../schemas/envelope.ts'
 import type { ReturnQuery } from '../../schemas/record.ts'
@@ -12,38 +10,18 @@ import type { RegisteredTable } from '../../services/model/table.ts'
 import type { ChangeOptions } from '../../services/records/change/operations.ts'
 import type { Upserted } from '../../services/records/change/upserts.ts'
 import { recordPath } from '../path-key.ts'
-
-/**
- * Characters that large responses may have before the next large read is refused. Changes may use the rest of `MAX_UNREAD`:
- * clients that only read must not keep others from creating and changing.
- */
-const MAX_UNREAD_FOR_READS = 0.75 * MAX_UNREAD
-/** The share of one caller, so that it cannot keep others from reading. */
-const MAX_UNREAD_OF_CALLER = MAX_UNREAD / 4
+import { MAX_UNREAD_FOR_READS, MAX_UNREAD_OF_CALLER, unreadOf } from './unread.ts'
 
 const countLargeGarbage = createGarbageCount()
-
-const countsByServer = new WeakMap<Server, CallerCounts>()
-
-/** Characters of large responses, for each caller. */
-const countsOf = ({ server: { server } }: FastifyReply) => {
-  const counts = countsByServer.get(server) ?? createCallerCounts()
-  countsByServer.set(server, counts)
-  return counts
-}
 
 /** Counts a response until it is sent or its connection closes. The connection may be closed already. */
 const countUnread = (reply: FastifyReply, length: number) => {
   if (reply.raw.destroyed) return
   const { caller } = reply.request
-  const counts = countsOf(reply)
-  const add = (characters: number) => {
-    reply.server.database.unread.add(characters)
-    counts.add(caller, characters)
-  }
-  add(length)
+  const unread = unreadOf(reply)
+  unread.add(caller, length)
   reply.raw.once('close', () => {
-    add(-length)
+    unread.add(caller, -length)
     countLargeGarbage(length)
   })
 }
@@ -51,7 +29,7 @@ const countUnread = (reply: FastifyReply, length: number) => {
 /** One response may exceed a limit alone. @throws OVERLOADED if clients, or this one, have not read too much */
 const assertRoom = (reply: FastifyReply, length: number, limit: number) => {
   const ofAll = reply.server.database.unread.characters()
-  const ofCaller = countsOf(reply).of(reply.request.caller)
+  const ofCaller = unreadOf(reply).of(reply.request.caller)
   if (ofAll > 0 && ofAll + length > limit) throw tooMuchUnread()
   if (ofCaller > 0 && ofCaller + length > MAX_UNREAD_OF_CALLER) throw tooMuchUnread()
 }

@@ -74,6 +74,40 @@ t.test('a caller that reads no response gets no more large ones, and others do',
   await until(async () => (await list()).statusCode === 200)
 })
 
+/** Reads the responses to the end. */
+const readAll = async (connections: readonly { readonly client: Socket }[]) => {
+  for (const { client } of connections) client.resume()
+  await Promise.all(connections.map(({ client }) => once(client, 'end')))
+}
+
+for (const [name, path] of Object.entries({
+  exports: '/data/wide/export',
+  'pages of exports': '/data/wide/export?size=7'
+})) {
+  t.test(`parts of ${name} that a caller does not read wait, and those of others do not`, async (t) => {
+    const [reader, other] = await Promise.all([asToken(app, admin), asToken(app, admin)])
+    const line = request(`GET ${path}`, 'Connection: close\r\n', reader)
+    const many = await Promise.all(Array.from({ length: 8 }, () => sendUnread(line)))
+    await until(async () => app.database.counts().unreadCharacters > MAX_UNREAD / 16)
+    await wait(300)
+    const unread = app.database.counts().unreadCharacters
+    t.ok(unread <= MAX_UNREAD / 4, `${unread}`)
+    t.ok((await other.get('/data/wide/export')).body.length > RECORDS * WIDTH)
+
+    const [first, ...others] = many
+    await readAll(others)
+    first?.client.destroy()
+    await until(async () => app.database.counts().unreadCharacters === 0)
+  })
+}
+
+t.test('parts of a compressed export do not count any more when it ends', async (t) => {
+  const line = request('GET /data/wide/export', 'Connection: close\r\nAccept-Encoding: gzip\r\n')
+  await readAll(await Promise.all(Array.from({ length: 8 }, () => sendUnread(line))))
+  await until(async () => app.database.counts().unreadCharacters === 0)
+  t.equal(app.database.counts().unreadCharacters, 0)
+})
+
 t.test('large reads are refused before changes are, and a refused change has no effect', async (t) => {
   const { id } = await importTable(admin, 'broad')
   const count = async () => dataOf(await admin.get(`/admin/tables/${id}/data?page=100000`)).total as number

@@ -42,6 +42,9 @@ interface ExportServiceOptions {
   readonly maxPageSize: () => number
 }
 
+/** Reads the next part of an export, maybe later: parts that the client has not read are in memory. */
+export type ReadPart = (next: () => Promise<IteratorResult<Chunk>>) => Promise<IteratorResult<Chunk>>
+
 type ExportRequest = SelectionRequest & WindowRequest & Pick<ProjectionRequest, 'fields'> & TextRequest
 
 /** What a held reader collects for an export, and the statement of each step that reads it. */
@@ -128,12 +131,13 @@ export const createExportService = ({ db, auditRead, search, scan, readableBy, m
   }
 
   /** Yields an empty text once the first rows have been read, then the header and the rows. See `exportRecords`. */
-  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>): AsyncGenerator<Chunk> {
+  async function* withHeader(header: string, rows: AsyncGenerator<Chunk>, readPart: ReadPart): AsyncGenerator<Chunk> {
+    const read = () => readPart(() => rows.next())
     try {
-      let step = await rows.next()
+      let step = await read()
       yield ''
       yield header
-      for (; !step.done; step = await rows.next()) yield step.value
+      for (; !step.done; step = await read()) yield step.value
     } finally {
       await rows.return(undefined)
     }
@@ -148,13 +152,14 @@ export const createExportService = ({ db, auditRead, search, scan, readableBy, m
   const exportRecords = async (
     caller: Caller,
     access: Access,
-    request: ExportRequest
+    request: ExportRequest,
+    readPart: ReadPart = (next) => next()
   ): Promise<AsyncGenerator<Chunk>> => {
     const select = () => selectionOf(access, request, readableBy(caller))
     const selection = select()
     const text = exportText(projectionOf(access, request, readableBy(caller)), request)
     const confirmed = confirmJoins(caller, selection, select)
-    const chunks = withHeader(text.header, rowsOf(confirmed, selection, text, request))
+    const chunks = withHeader(text.header, rowsOf(confirmed, selection, text, request), readPart)
     // A generator that has not started runs no `finally`: starting it here guarantees that its reader is released.
     await chunks.next()
     auditRead(caller, exportEntry(access, request))
