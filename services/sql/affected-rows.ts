@@ -55,16 +55,19 @@ const bytesOf = (table: string, columns: readonly string[]) =>
   joinTerms(['0', ...columns.map((name) => `ifnull(octet_length(${columnRef(table, name)}), 0)`)], '+')
 
 /** Rows of a sample, at each end of the table. */
-const SAMPLED_ROWS = 50
+const SAMPLED_ROWS = 50n
 
-/** Selects the `bytes` of the largest of the first and the last rows. */
-export const selectLargest = (table: string, { key, columns }: Pick<Structure, 'key' | 'columns'>): Statement => {
+/** Selects the `bytes` of the largest of the first rows, and of the last ones if the table has a rowid. */
+export const selectLargest = (table: string, { rowid, columns }: Pick<Structure, 'rowid' | 'columns'>): Statement => {
   const stored = columns.flatMap(({ name, isGenerated }) => (isGenerated ? [] : [name]))
-  const end = (direction: string) => {
-    const order = key.map((name) => `${columnRef(table, name)} ${direction}`).join(', ')
-    return `SELECT * FROM (SELECT ${bytesOf(table, stored)} AS bytes FROM ${identifier(table)} ORDER BY ${order} LIMIT ${SAMPLED_ROWS})`
+  const end = (order: string) =>
+    `SELECT * FROM (SELECT ${bytesOf(table, stored)} AS bytes FROM ${identifier(table)}${order} LIMIT ?)`
+  // SQLite may have to sort the whole table by a key.
+  const ends = rowid === null ? [''] : ['', ` ORDER BY ${columnRef(table, rowid)} DESC`]
+  return {
+    sql: `SELECT max(bytes) AS bytes FROM (${ends.map(end).join(' UNION ALL ')})`,
+    params: ends.map(() => SAMPLED_ROWS)
   }
-  return { sql: `SELECT max(bytes) AS bytes FROM (${end('ASC')} UNION ALL ${end('DESC')})`, params: [] }
 }
 
 /**

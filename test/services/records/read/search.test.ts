@@ -110,7 +110,7 @@ t.test('a search', async (t) => {
   t.test('reads each row once if few rows match', async (t) => {
     const { outcome, calls } = (await scanOf('crowd', 'few'))()
     t.match(outcome, { rows: [{ total: 100 }] })
-    t.ok(calls <= 100 + Math.ceil(ROWS / 2048), `${calls} calls for 100 keys and one scan`)
+    t.ok(calls <= 100 + Math.ceil(ROWS / 32), `${calls} calls for 100 keys and one scan`)
   })
 
   t.test('can be stopped at every wide row', async (t) => {
