@@ -215,5 +215,5 @@ export const importFile = (
   if (file.isDryRun) stored.rows = stored.rows.map((row) => new Map(row))
   const counts = storeAll(model, table, file, staged)
   if (file.isDryRun) Object.assign(stored, before)
-  return { rows: file.records.length, ...counts, dryRun: file.isDryRun }
+  return { rows: file.records.length, ...counts, atomic: true, dryRun: file.isDryRun }
 }
