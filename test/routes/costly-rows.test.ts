@@ -24,7 +24,7 @@ const slowTrigger = (table: string, event: string, iterations = 20_000) =>
 const ROWS = 2000
 const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS}) SELECT i, i % 7 FROM n`
 
-const tables = ['updated', 'deleted', 'imported', 'atomic', 'batched', 'quick', 'plain', 'parents', 'alone']
+const tables = ['updated', 'deleted', 'imported', 'atomic', 'batched', 'quick', 'plain', 'parents', 'alone', 'slow']
 const file = createDatabase(
   t,
   `CREATE TABLE log (n);
@@ -39,6 +39,7 @@ const file = createDatabase(
    ${slowTrigger('atomic', 'INSERT')}
    ${slowTrigger('batched', 'INSERT')}
    ${slowTrigger('quick', 'INSERT', 1)}
+   ${slowTrigger('slow', 'INSERT', 600_000)}
    ${slowTrigger('alone', 'UPDATE', 8_000_000)}`
 )
 const app = await startApp(t, { env: { DATABASE: file } })
@@ -93,6 +94,11 @@ t.test('a file is stored in one transaction only if its rows cost little', async
   expectData(t, await importInto('quick', 400), { ...imported, atomic: false })
   expectData(t, await importInto('quick', 400), { ...imported, atomic: true })
   expectData(t, await importInto('plain', 400), { ...imported, atomic: true })
+})
+
+t.test('a step that takes too long is stored again as smaller ones', async (t) => {
+  expectData(t, await importInto('slow', 51), { rows: 51, created: 51, updated: 0, atomic: false, dryRun: false })
+  t.equal(await totalOf('slow'), ROWS + 51)
 })
 
 t.test('an atomic import is stopped, and then refused before it runs', async (t) => {

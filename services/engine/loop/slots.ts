@@ -38,14 +38,15 @@ export const createSlots = (count: number, countPerCaller = count) => {
   /** Resolves in a slot. Rejects when the client disconnects. */
   const wait = (name: string, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
+      const stopListening = () => signal?.removeEventListener('abort', leave)
       const scan: QueuedScan = {
         start: () => {
-          signal?.removeEventListener('abort', leave)
+          stopListening()
           begin(name)
           resolve()
         },
         refuse: () => {
-          signal?.removeEventListener('abort', leave)
+          stopListening()
           refused += 1
           reject(overloaded('Too many searches are queued. Try again.', RETRY_AFTER_SECONDS))
         }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Connection } from '../../../../services/engine/shared/connection.ts'
 import type { Outcome, UnitWithOptions } from '../../../../services/engine/shared/message.ts'
+import { CHANGE_GUARD } from '../../../../services/engine/shared/sqlite-dialect.ts'
 import { createUnreadText } from '../../../../services/engine/shared/unread-text.ts'
 import { createBatchRunner } from '../../../../services/engine/writer/batch.ts'
 import { openWriter } from '../../../../services/engine/writer/open-writer.ts'
@@ -327,4 +328,23 @@ t.test('a unit that takes too long fails before its next statement, and the othe
   t.strictSame(codes(outcomes), [[1], 'UNIT_EXPIRED', [1], [1, 1]])
   t.strictSame(texts('notes'), ['before', 'other', 'after 60000'])
   t.equal(calls, 2, 'it does not run again')
+})
+
+t.test('a guarded statement is stopped after a row, and returns no rows', async (t) => {
+  const { run, texts, connection } = start(t)
+  let calls = 0
+  connection.raw.function('slow', { deterministic: false }, () => {
+    calls += 1
+    for (const end = performance.now() + 5; performance.now() < end; );
+    return 1
+  })
+  connection.raw.exec('CREATE TEMP TRIGGER slow AFTER UPDATE ON notes BEGIN SELECT slow(); END')
+  run(...Array.from({ length: 100 }, (_, index) => [note(`${index}`)]))
+  const update = (maxMs: number) => request([sql(`UPDATE notes SET id = id + 1000${CHANGE_GUARD}`)], { maxMs })
+  t.strictSame(codes(run(update(50)).outcomes), ['UNIT_EXPIRED'])
+  t.ok(calls < 50, `${calls}`)
+  t.strictSame(connection.value('SELECT max(id) FROM notes'), 100, 'nothing was changed')
+  const [outcome] = run(update(60_000)).outcomes
+  t.match(outcome, [{ changes: 100, rows: [] }])
+  t.equal(texts('notes').length, 100)
 })
