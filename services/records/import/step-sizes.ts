@@ -32,11 +32,14 @@ export const maxBytesOf = ({ access }: ImportPlan) =>
 
 /** Creates the functions that decide how many records of a file are stored in one transaction. */
 export const createStepSizes = ({ isCostly, costOf }: RowCosts) => {
-  const rowsIn = (table: Named, ms: number) => {
+  /** Returns null for rows of unknown cost. On a cluster, no cost is known. */
+  const measuredRows = (table: Named, ms: number) => {
     const cost = costOf(table, 'import') ?? costOf(table, 'create')
-    if (cost === undefined) return UNMEASURED_ROWS
+    if (cost === undefined) return null
     return Math.min(MAX_ROWS_OF_ONE_STEP, Math.max(1, Math.floor(ms / cost)))
   }
+
+  const rowsIn = (table: Named, ms: number) => measuredRows(table, ms) ?? UNMEASURED_ROWS
 
   return {
     /** Whether all records of the file are stored in one transaction. */
@@ -48,7 +51,8 @@ export const createStepSizes = ({ isCostly, costOf }: RowCosts) => {
     firstRows: (table: Named) => (isCostly(table) ? rowsIn(table, STEP_MS_OF_COSTLY) : MAX_ROWS_OF_ONE_STEP),
     /** Returns the number of rows for the next step, at most twice as many. */
     nextRows: (table: Named, { rows, took }: StoredStep) => {
-      if (isCostly(table)) return Math.min(rowsIn(table, STEP_MS_OF_COSTLY), rows * 2)
+      const measured = isCostly(table) ? measuredRows(table, STEP_MS_OF_COSTLY) : null
+      if (measured !== null) return Math.min(measured, rows * 2)
       const wanted = Math.floor((rows * STEP_MS) / Math.max(took, 1))
       return Math.min(MAX_ROWS, Math.max(Math.min(MIN_ROWS, rows), Math.min(wanted, rows * 2)))
     }
