@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { responseOf } from './pending-requests.ts'
 
 /**
- * Fastify's `request.signal` listens to `close` of the request, which Node emits when the body has been read. Not for a
- * request without a connection, as in tests: its signal never aborts.
+ * Aborts with `close` of the response. Fastify's `request.signal` already aborts when the body has been read. Without a
+ * connection, as in tests, it never aborts.
  */
 const createSignal = ({ raw }: FastifyRequest) => {
   const controller = new AbortController()
-  responseOf(raw)?.once('close', () => controller.abort())
+  const response = responseOf(raw)
+  // The response may have closed before the signal was needed.
+  if (raw.socket.destroyed || response?.destroyed) controller.abort()
+  else response?.once('close', () => controller.abort())
   return controller.signal
 }
 

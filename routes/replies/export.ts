@@ -39,7 +39,7 @@ interface Target {
   readonly writable: () => Writable
 }
 
-/** Ends the count of the chunks that are sent. */
+/** Called with the length of a chunk when it was sent. */
 type OnSent = UnreadParts['sent']
 
 /** Resolves when all chunks that were written have been sent, or the connection has closed. */

@@ -32,7 +32,7 @@ export const createUnreadParts = (reply: FastifyReply) => {
         unread.release(caller)
       }
     },
-    /** Ends the count of a part that was sent. `size`: of the part. The header of a file is sent, and was not counted. */
+    /** Ends the count of a part that was sent. `size`: of the part. The header of a file was never counted, so the count may be lower by it. */
     sent: (size: number) => count(-Math.min(size, counted))
   }
 }

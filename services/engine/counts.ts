@@ -26,7 +26,7 @@ export interface WriteCounts {
 }
 
 export interface BulkCounts {
-  /** Large units that wait for their turn. */
+  /** Large units that wait. */
   readonly waiting: number
   readonly refused: number
 }
@@ -48,7 +48,7 @@ export interface ClusterCounts {
   readonly node: string
   /** Requests that were sent again. */
   readonly retries: number
-  /** How often memory was read again because another service has changed it. */
+  /** How often tables, tokens or settings were read again. */
   readonly reloads: number
   /** Milliseconds that requests have waited for these reloads. */
   readonly waitMs: number

@@ -21,10 +21,7 @@ const COUNTS: readonly (readonly [Definition, (counts: EngineCounts) => number])
     ({ writes }) => writes.pendingSize
   ],
   [counter('rowhouse_writes_refused_total', 'Writes that got OVERLOADED.'), ({ writes }) => writes.refused],
-  [
-    gauge('rowhouse_large_writes_waiting', 'Large writes that wait for their turn.'),
-    ({ bulkWrites }) => bulkWrites.waiting
-  ],
+  [gauge('rowhouse_large_writes_waiting', 'Large writes that wait.'), ({ bulkWrites }) => bulkWrites.waiting],
   [
     counter('rowhouse_large_writes_refused_total', 'Large writes that got OVERLOADED.'),
     ({ bulkWrites }) => bulkWrites.refused
@@ -60,7 +57,7 @@ const CLUSTER: readonly (readonly [Definition, (counts: ClusterCounts) => number
     ({ retries }) => retries
   ],
   [
-    counter('rowhouse_cluster_reloads_total', 'How often another service changed tables, tokens or settings.'),
+    counter('rowhouse_cluster_reloads_total', 'How often tables, tokens or settings were read again.'),
     ({ reloads }) => reloads
   ],
   [

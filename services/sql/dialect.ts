@@ -15,15 +15,15 @@ export interface Dialect {
   /** Returns a parameter for a JSON array of the compared texts that have these tags. `read`: see `RecordTags`. */
   tagsParam(tags: readonly string[], read: () => Statement<Param>): Param
   /**
-   * The end of a statement that changes several rows, each of which may take any time. It fails the statement after a row if the
-   * time limit of the unit is over.
+   * The end of a statement that changes several rows, each of which may take any time. It fails the statement before
+   * the AFTER triggers of the next row if the time limit of the unit is over.
    */
   readonly changeGuard: string
   /** An expression for a number that changes with each change of the schema. */
   readonly schemaVersion: string
   /**
-   * Returns a condition that is true for every row. It fails the statement if the service stops or the time limit of a
-   * scan is over. For statements in reader threads only.
+   * Returns a condition that is true for every row. It fails the statement if the service stops, the client disconnects or
+   * the time limit of a scan is over. For statements in reader threads only.
    * @param rowid an expression for the rowid; null if no name reaches it
    */
   scanGuard(rowid: string | null): string

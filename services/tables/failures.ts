@@ -97,7 +97,7 @@ export const sameDefault = (name: string) => {
 }
 
 export const tableKeepsChanging = () =>
-  new DomainError('TABLE_CHANGED', 'Other requests keep changing the table. Try again.')
+  new DomainError('TABLE_CHANGED', 'The table, or a right to it, keeps changing. Try again.')
 
 export const fieldNotFound = (name: string, names: readonly string[]) =>
   new DomainError('FIELD_NOT_FOUND', `The table has no field '${excerpt(name)}'.`, { hint: suggestName(name, names) })

@@ -96,8 +96,9 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
       const again = [...ids]
       ids.clear()
       const entries = (await db.read(selectThese(table, again))).map(toLatest)
-      for (const id of again) next.remove(id)
-      for (const entry of entries) next.set(entry)
+      // What has changed during the read is read again: until then its present entry is the newer one.
+      for (const id of again) if (!ids.has(id)) next.remove(id)
+      for (const entry of entries) if (!ids.has(entry.id)) next.set(entry)
     }
   }
 
@@ -115,7 +116,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
     }
   }
 
-  /** Reads changed rows: after each change by another service. null: all rows, also at the start and after each external commit. */
+  /** Reads the changed rows again. null: all rows, at the start and after each external commit. */
   const load = (rows: readonly RowId[] | null = null) => inSequence(() => reload(rows))
 
   const all = () => index.all()

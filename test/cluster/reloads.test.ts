@@ -6,6 +6,7 @@ import { findRqlited, loadFile, type Node } from '../../bench/nodes.ts'
 import { type BackupClient, createBackupClient } from '../backup-client.ts'
 import { temporaryDirectory } from '../fixtures.ts'
 import { startNodes } from '../rqlite/real-nodes.ts'
+import { percentile } from '../soak/waits.ts'
 import { serviceStarts } from './cluster.ts'
 import { send } from './load.ts'
 import { executeOn, waitForLeader } from './nodes.ts'
@@ -15,7 +16,7 @@ const TOKENS = 20_000
 const ROUNDS = 3
 const ROUND_MS = 6000
 const CHANGE_PAUSE_MS = 300
-/** Of the reads without changes, those that a service keeps while another one issues tokens. */
+/** Minimum ratio of the reads while another service issues tokens to the reads without changes. */
 const MIN_RATIO = 0.9
 const MAX_NEXT_MS = 60
 const MAX_WRITE_MS = 1000
@@ -35,9 +36,6 @@ const issue = (admin: BackupClient): Promise<Issued> => {
   issued += 1
   return admin.call('POST', '/tokens', { name: `token ${issued}`, permissions: PERMISSIONS }) as Promise<Issued>
 }
-
-const percentile = (times: readonly number[], share: number) =>
-  times.toSorted((one, other) => one - other)[Math.ceil(share * times.length) - 1] as number
 
 const INSERT_TOKENS = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${TOKENS})
   INSERT INTO _rowhouse_tokens (name, digest, token_prefix, permissions, is_active, created_at, updated_at)

@@ -66,7 +66,7 @@ for (const [name, line, client, body] of [
     const time = await abandon(line, client.headers as Record<string, string>, body)
     t.comment(`${time.toFixed(0)} ms`)
     await until(() => app.errorCounts.aborted > aborted)
-    t.strictSame(app.errorCounts, { ...app.errorCounts, aborted: aborted + 1, failed })
+    t.match(app.errorCounts, { aborted: aborted + 1, failed })
   })
 }
 

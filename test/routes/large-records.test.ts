@@ -52,7 +52,7 @@ t.test('a table has large records as soon as one is created', async (t) => {
   t.equal((await send(8, () => update(created, small))).waited, 0)
 })
 
-t.test('so many changes of a large record are refused that those of others have a place', async (t) => {
+t.test('more than 32 waiting changes of a large record are refused', async (t) => {
   const { responses } = await send(50, () => update(stored, 2))
   const refused = responses.filter(({ statusCode }) => statusCode !== 200)
   t.ok(refused.length > 0 && refused.length < 40, `${refused.length}`)

@@ -9,10 +9,11 @@ import { startService } from '../service-process.ts'
 import { createClient } from './http-client.ts'
 import { residentMib } from './memory.ts'
 import { pace } from './pace.ts'
+import { percentile } from './waits.ts'
 
 // A key that can only read abandons its pages, or does not read its exports.
 
-/** Bars for a machine with nothing else to do: a short run only prints the numbers of times. */
+/** Limits for an idle machine. A short run prints the times without checking them. */
 const isLong = scaled(10) >= 10
 const ROWS = Math.max(50_000, scaled(1_000_000))
 const ROUNDS = Math.max(2, scaled(10))
@@ -73,9 +74,6 @@ const begin = (path: string) => {
   return sent
 }
 
-const quantile = (times: readonly number[], share: number) =>
-  [...times].sort((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? 0
-
 /** Measures creates and reads of the other key, and the memory of the service, for a time. */
 const measureOthers = async (milliseconds: number) => {
   let memory = 0
@@ -94,7 +92,7 @@ const measureOthers = async (milliseconds: number) => {
 }
 
 const assertBars = (t: Test, { times, memory }: Awaited<ReturnType<typeof measureOthers>>) => {
-  const [p99, slowest] = [quantile(times, 0.99), quantile(times, 1)]
+  const [p99, slowest] = [percentile(times, 0.99), percentile(times, 1)]
   t.comment(
     `another key: p99 ${p99.toFixed(1)} ms, maximum ${slowest.toFixed(0)} ms; memory at most ${memory.toFixed(0)} MiB`
   )
@@ -127,10 +125,10 @@ for (const [name, path] of Object.entries({
     }
     const [others] = await Promise.all([measureOthers(ROUNDS * 400), abandon()])
     t.comment(
-      `readers are free after ${quantile(stops, 0.5).toFixed(0)} ms, at most ${quantile(stops, 1).toFixed(0)} ms`
+      `readers are free after ${percentile(stops, 0.5).toFixed(0)} ms, at most ${percentile(stops, 1).toFixed(0)} ms`
     )
     assertBars(t, others)
-    if (isLong) t.ok(quantile(stops, 1) < MAX_STOP, `${quantile(stops, 1)} ms`)
+    if (isLong) t.ok(percentile(stops, 1) < MAX_STOP, `${percentile(stops, 1)} ms`)
   })
 }
 

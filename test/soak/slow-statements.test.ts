@@ -8,7 +8,7 @@ import { createClient, type HttpRequest } from './http-client.ts'
 import { residentMib } from './memory.ts'
 import { percentile, repeatUntil, summary } from './waits.ts'
 
-// Work inside of a statement: triggers, and records of many bytes. Another key creates records meanwhile.
+// Work inside of a statement: triggers, and records of many bytes. Another key creates records at the same time.
 
 /** Bars for a machine with nothing else to do: a busy one is slower, so only a long run has them. */
 const isLong = scaled(10) >= 10
@@ -69,7 +69,7 @@ const filtered = (operation: object): HttpRequest => ({
   body: { operations: [{ filter: { where: { v: { gte: 0 } } }, maxAffected: 10_000, ...operation }] }
 })
 
-/** A client that gets 503 waits as long as Retry-After says. */
+/** The pause after each response: as long as the Retry-After of a 503 says. */
 const RETRY_MS = 1000
 
 /** Each of them held the writer thread for seconds. */

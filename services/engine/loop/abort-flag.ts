@@ -1,7 +1,7 @@
 import { disconnected } from '../../model/errors.ts'
 import type { ScanCaller } from '../database.ts'
 
-/** Runs a scan with a flag in shared memory that is set when the client of the caller disconnects. Undefined without a client. */
+/** Runs a scan with a flag in shared memory that is set when the client of the caller disconnects. It is undefined if the caller has no client. */
 export const withAbortFlag = async <T>(
   { clientSignal }: ScanCaller,
   scan: (flag: Int32Array | undefined) => Promise<T>

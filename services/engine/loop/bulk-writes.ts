@@ -18,11 +18,12 @@ interface QueuedUnit {
 }
 
 /**
- * After a unit that took longer, the next one of its caller waits several times as long. A client that sends a write after the other
- * then has 99 of 100 between two such units.
+ * After a longer unit, its caller waits LONG_PAUSE times as long. Another client can send about 100 single writes in this time, so
+ * at most 1 % of them wait for such a unit.
  */
 const LONG_MS = 50
 const LONG_PAUSE = 10
+const MAX_PAUSE_MS = 10_000
 
 interface EndedUnit {
   /** Milliseconds. */
@@ -39,7 +40,7 @@ const tooManyWaiting = () => overloaded('Too many large changes are waiting. Ret
 /**
  * Creates functions that write large units, one at a time, and count them. The callers are served in rotation. If other units were
  * written at the same time, the next large one waits as long as the last one took: large units then get at most half of the writer thread's time.
- * After one that took long, its caller waits ten times as long. 1,000 creates in one unit take 6 ms, in which single creates wait.
+ * After one that took long, its caller then waits ten times as long. 1,000 creates in one unit take 6 ms, in which single creates wait.
  */
 export const createBulkWrites = ({ write, counts: countUnits }: BulkWritesOptions) => {
   const queue = createFairQueue<QueuedUnit>(MAX_WAITING)
@@ -56,14 +57,14 @@ export const createBulkWrites = ({ write, counts: countUnits }: BulkWritesOption
 
   const pauseCaller = async (caller: string, milliseconds: number) => {
     pausing.add(caller)
-    await delay(milliseconds)
+    await delay(milliseconds, undefined, { ref: false })
     pausing.delete(caller)
     startNext()
   }
 
   const pauseAfter = async (caller: string, { took, hadOthers }: EndedUnit) => {
     if (hadOthers) {
-      if (took > LONG_MS) pauseCaller(caller, LONG_PAUSE * took)
+      if (took > LONG_MS) pauseCaller(caller, Math.min(LONG_PAUSE * took, MAX_PAUSE_MS))
       await delay(took)
     }
     isRunning = false

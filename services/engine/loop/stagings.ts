@@ -26,7 +26,7 @@ export const createStagings = ({ servedFile, stagingFiles, attach }: StagingsOpt
       step,
       check: (checks) => call('check', checks),
       store: async (plan: StorePlan) => {
-        await attach({ schema, file: stagingFile })
+        if (!isAttached) await attach({ schema, file: stagingFile })
         isAttached = true
         return storeStaged(plan, readAttached(schema, plan.structure))
       },

@@ -54,7 +54,7 @@ export const createViewScans = ({ readSource, ...options }: Options) => {
     return outcome.rows
   }
 
-  /** Runs a statement. Ends the process if the client disconnects: nothing else ends every statement on a view. */
+  /** Runs a statement. Kills the process if the client disconnects: SQLite in it cannot be interrupted from outside. */
   const runFor = async ({ clientSignal }: ScanCaller, process: ViewProcess, request: ScanRequest) => {
     const signal = clientSignal?.()
     if (signal?.aborted) throw disconnected()

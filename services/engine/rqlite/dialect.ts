@@ -5,7 +5,8 @@ import { STRUCTURE } from './state.ts'
 
 /**
  * Returns the dialect of rqlite, which has no functions in JavaScript. A BLOB becomes its hexadecimal text after a mark, which
- * `createBlobTexts` replaces by base64: SQL would need 270 ms for 100 kB. rqlite ends a scan after its time, so it needs no guard; no change can be ended.
+ * `createBlobTexts` replaces by base64: SQL would need 270 ms for 100 kB. rqlite ends a scan after
+ * 30 s, so scans need no guard. A change cannot be stopped.
  */
 export const createRqliteDialect = (mark: string): Dialect => ({
   base64: (value) => `${textLiteral(mark)} || hex(${value})`,

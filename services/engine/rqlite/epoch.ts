@@ -45,8 +45,8 @@ export const createEpoch = ({ initial, readChanges, settled, reload, onExternalC
   }
 
   /**
-   * Whether memory is as new as a state that was read when `since` was known, or later. A state before `since` is that of a
-   * restored cluster.
+   * Whether memory is at least as new as a state. `since`: what was known before the state was read. A state with a lower epoch
+   * than `since` is that of a restored cluster.
    */
   const isCurrent = (state: KnownState, since: KnownState) =>
     isSame(state, known) || (state.epoch < known.epoch && (state.epoch > since.epoch || isSame(state, since)))
@@ -80,7 +80,7 @@ export const createEpoch = ({ initial, readChanges, settled, reload, onExternalC
 
   return {
     known: () => known,
-    /** Adds the changes of a stored batch of this service, which was stored in the known state. */
+    /** Moves the known state by the changes of a stored batch of this service, which expected the known state. */
     add: (moves: number, change: string) => {
       known = { ...known, epoch: known.epoch + moves, change }
     },

@@ -8,7 +8,7 @@ const MAX_CHANGES = 10_000
 /** A service that has more rows to read loads all of them. */
 const MAX_ROWS = 1000
 
-/** The kind of the row that each change has, also if it has no other one. */
+/** Each change adds one row of this kind, even if it changes no row of memory. */
 const MOVE = 'move'
 
 /** Its times of use are saved without a change of memory. */
@@ -25,8 +25,8 @@ const triggersOf = (table: (typeof MEMORY_TABLES)[number]) => {
 
 /**
  * The table of changes of what services have in memory. `number`: the epoch that the change has made, `id`: the random id of the
- * change, `kind` and `row`: what changed. Triggers add the rows, so no statement is missed. Memory of an epoch whose change is in
- * the table is as new as the cluster after the rows that follow.
+ * change, `kind` and `row`: what changed. Triggers add the rows, so no statement is missed. A service whose last known
+ * change is in the table reloads only the rows with a higher `number`.
  */
 export const CHANGES_TABLE = [
   `CREATE TABLE IF NOT EXISTS _rowhouse_memory_changes

@@ -34,7 +34,7 @@ export interface ClusterOptions extends RqliteOptions {
   readonly onWarning?: ((message: string) => void) | undefined
   /** Milliseconds between two checks for services that were killed. */
   readonly checkServicesMs?: number
-  /** Returns milliseconds that no other clock changes. Tests replace it. */
+  /** A monotonic clock, in milliseconds. Tests replace it. */
   readonly clock?: () => number
 }
 

@@ -8,7 +8,7 @@ interface ServiceRowsOptions {
   readonly client: Pick<Client, 'execute' | 'query'>
   /** Of this service. */
   readonly id: string
-  /** Returns milliseconds that no other clock changes. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock: () => number
 }
 

@@ -61,7 +61,7 @@ export const UNRECORDED = `(${EPOCH} - ${stateValue('recorded')})`
 /** Differs after each change of the structure, and after each change that is not recorded. */
 export const STRUCTURE = `${stateValue('structure')} || ' ' || ${UNRECORDED}`
 
-/** The state of the cluster that the memory of a service has. */
+/** The state of the cluster that a service has loaded. */
 export interface KnownState {
   readonly epoch: number
   readonly change: string
@@ -124,7 +124,7 @@ export const expectChanges = (count: number): Statement => ({
   params: [BigInt(count)]
 })
 
-/** Fails the transaction if memory has changed since the known state. */
+/** Fails the transaction if another service has changed memory since the known state. */
 export const expectState = ({ epoch, change }: KnownState): Statement => ({
   sql: failIf(`(${EPOCH}, ${CHANGE}) <> (?, ?)`),
   params: [BigInt(epoch), change]

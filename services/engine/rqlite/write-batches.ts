@@ -16,8 +16,8 @@ import { type Composed, composeUnit, createChangeEncoder, errorOf, resultsOf, re
 const MAX_UNITS = 256
 /** Characters and bytes of their parameters. */
 const MAX_SIZE = 4 * 2 ** 20
-/** Reloads before changes of memory are sent without a check of the state: the service reads them again itself. */
-const MAX_RELOADS = 3
+/** After this many reloads, changes of memory are sent without the check, and this service reloads its own change. */
+const MAX_CHECKED_RELOADS = 3
 
 interface PendingUnit {
   readonly unit: Unit
@@ -137,8 +137,8 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
   }
 
   /**
-   * Commits units together. Those that were made from memory that another service has changed fail with `StaleMemory`, and the
-   * others are sent again.
+   * Commits units together. If another service has changed memory that one of them was made from, all units that use memory fail
+   * with `StaleMemory`, and the others are sent again.
    */
   const attempt = async (units: readonly PendingUnit[], reloads = 0): Promise<Failure | null> => {
     if (units.length === 0) return null
@@ -148,7 +148,7 @@ export const createWriteBatches = (options: WriteBatchesOptions) => {
     const composed = units.map(({ unit, options }) => composeUnit(unit, options, change))
     const moves = composed.reduce((sum, own) => sum + own.moves, 0)
     // Without the check, what other services have changed before is not known, so the changes of this batch are read again, too.
-    const isExpected = moves > 0 && reloads < MAX_RELOADS
+    const isExpected = moves > 0 && reloads < MAX_CHECKED_RELOADS
     const checks = [...(isExpected ? [expectState(epoch().known())] : []), ...checkMemory(units)]
     const steps = composed.flatMap((own) => own.steps)
     const sent = isAlone(first)

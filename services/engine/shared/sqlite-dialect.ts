@@ -7,8 +7,8 @@ const DIVISOR_BITS = 12
 const INTERVAL = 64
 
 /**
- * Ends a change. SQLite evaluates RETURNING after the triggers of each row, but a condition for all rows before the first trigger:
- * https://sqlite.org/lang_returning.html
+ * Ends a change between two rows. SQLite evaluates RETURNING for each row: after the AFTER triggers of the row before it, and
+ * before its own. It evaluates a condition for all rows before the first trigger.
  */
 export const CHANGE_GUARD = ' RETURNING in_time()'
 

@@ -115,7 +115,7 @@ export const createBatchRunner = (connection: Connection, unread: UnreadText) =>
   /** When the running unit expires, by `performance.now()`. */
   let end = Number.POSITIVE_INFINITY
 
-  /** Also an SQL function, which a guarded statement calls for each row that it has changed, after its triggers. */
+  /** Also an SQL function, which a guarded statement calls for each changed row, before the AFTER triggers of this row. */
   const assertInTime = () => {
     if (performance.now() > end) throw Object.assign(new Error('The unit took too long.'), { code: 'UNIT_EXPIRED' })
     return 1

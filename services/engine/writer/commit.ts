@@ -13,7 +13,7 @@ export class FailedCommit extends Error {
   }
 }
 
-/** The file may have the transaction or not: this shows when another process opens it. */
+/** The transaction may be in the file or not. Only the recovery by another process decides. */
 export class UnknownOutcome extends Error {
   override readonly name = 'UnknownOutcome'
   constructor(cause: unknown) {
@@ -32,7 +32,7 @@ const isDoubtful = (code: string) => code !== 'SQLITE_IOERR_WRITE'
  * Returns a function that commits the transaction of the connection.
  *
  * A COMMIT whose fsync fails has already written its pages to the WAL. No connection sees them, but the recovery after a crash
- * would. A small commit then takes the place of the first of these pages, so that the checksums of the others are wrong:
+ * would. A small commit then overwrites the first of these pages, so that the checksums of the others are wrong:
  * https://sqlite.org/fileformat.html#walformat
  */
 export const createCommit = ({ raw, run }: Connection) => {
@@ -51,8 +51,8 @@ export const createCommit = ({ raw, run }: Connection) => {
   }
 
   /**
-   * @throws FailedCommit if the disk has failed; UnknownOutcome if it has failed again; any other error of SQLite, which leaves
-   * the transaction open
+   * @throws FailedCommit if the disk has failed; UnknownOutcome if it has failed again; any other error of SQLite, after
+   * which the transaction may still be open
    */
   return () => {
     try {

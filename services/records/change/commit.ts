@@ -15,7 +15,7 @@ import { LARGE_RECORD, type RecordSizes } from './record-sizes.ts'
 import { measureResults } from './results-size.ts'
 import type { RowCosts } from './row-costs.ts'
 import { usedMemory } from './used-memory.ts'
-import { createBudget, MAX_SMALL_STEPS, MAX_UNIT_MS, type MeasuredRows } from './work.ts'
+import { createBudget, MAX_SMALL_STEPS, MAX_UNIT_MS, type MeasuredRows, STEPS_IN_MS } from './work.ts'
 import type { WorkEstimates } from './work-estimates.ts'
 
 interface CommitOptions {
@@ -42,8 +42,8 @@ const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
 
-/** Reloads after which a request fails whose table, role or token other services keep changing. */
-const MAX_RELOADS = 10
+/** A request is tried again this many times while other services keep changing its table, role or token. */
+const MAX_STALE_RETRIES = 10
 
 const LIMITED: UnitOptions = { maxMs: MAX_UNIT_MS }
 const UNLIMITED: UnitOptions = {}
@@ -62,18 +62,23 @@ const isTags = (param: Param) => param instanceof RecordTags
 /** The parts of a file adapt to the time that they take. */
 const isPartOfFile = ({ change }: Operation) => change?.kind === 'import' && change.size === null
 
-/** Returns the rows of all parts; null if they are of several tables or kinds of change, whose times are not known apart. */
+const isOfOneTable = (operations: readonly Operation[]) =>
+  new Set(operations.flatMap(({ table }) => (table ? [table.id] : []))).size === 1
+
+/** Returns the rows of all parts; null if they are of several kinds of change, whose times are not known apart. */
 const together = (parts: readonly MeasuredRows[]): MeasuredRows | null => {
   const [first, ...others] = parts
-  if (!first || others.some(({ table, kind }) => table.name !== first.table.name || kind !== first.kind)) return null
+  if (!first || others.some(({ kind }) => kind !== first.kind)) return null
   return { ...first, rows: others.reduce((sum, { rows }) => sum + rows, first.rows) }
 }
 
 /** What is known of the work of a unit before it runs. */
 interface Estimate {
   readonly steps: number
-  /** null: no row costs more than its bytes and indexes, or the rows are of several tables. */
+  /** null: the time of the unit shows no cost of a row. */
   readonly measured: MeasuredRows | null
+  /** Milliseconds of the unit for its other work, such as a filter that reads many records. */
+  readonly otherMs: number
 }
 
 /** Returns the position of the statement that failed in the unit, from 0; undefined if BEGIN or COMMIT failed. */
@@ -113,10 +118,12 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
    */
   const estimateAll = async (caller: Caller, operations: readonly Operation[]): Promise<Estimate> => {
     const spend = createBudget()
-    const request = { caller, changed: new Map(), counted: new Map() }
+    const isSingle = operations.filter(({ table }) => table !== null).length === 1
+    const request = { caller, isSingle, changed: new Map(), counted: new Map() }
     const addResult = db.replication ? await measureResults(db, operations) : undefined
     const measured: MeasuredRows[] = []
     let steps = 0
+    let otherSteps = 0
     let reads = 0
     for (const operation of operations) {
       const estimated = estimate(request, operation)
@@ -125,14 +132,19 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
         addResult?.(operation)
         const works = estimated instanceof Promise ? await estimated : estimated
         steps = spend(works)
-        for (const work of works) if (work.measured) measured.push(work.measured)
+        for (const work of works) {
+          if (work.measured) measured.push(work.measured)
+          else otherSteps += work.steps
+        }
       } catch (error) {
         const diagnosis = await operation.explain(caller, { error: error as Error, statement: undefined })
         throw await diagnosis.error()
       }
     }
     if (reads > 0) await caller.confirm()
-    return { steps, measured: together(measured) }
+    // The time of other tables must not count as the cost of this one.
+    const shown = isOfOneTable(operations) ? together(measured) : null
+    return { steps, measured: shown, otherMs: otherSteps / STEPS_IN_MS }
   }
 
   /** Returns the compared texts that have the tags. The key of an earlier operation's result is not known yet: none has. */
@@ -165,40 +177,48 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
   }
 
   /** `ms`: absent on a cluster. */
-  const addCost = (measured: MeasuredRows | null, ms: number | undefined) => {
-    if (measured && ms !== undefined) rowCosts.add(measured.table, measured.kind, { rows: measured.rows, ms })
+  const addCost = ({ measured, otherMs }: Estimate, ms: number | undefined) => {
+    if (!measured || ms === undefined) return
+    rowCosts.add(measured.table, measured.kind, { rows: measured.rows, ms: Math.max(0, ms - otherMs) })
   }
 
   const addSizes = (operations: readonly Operation[]) => {
     for (const { table, unit } of operations) if (table) recordSizes.add(table, sizeOfUnit(unit))
   }
 
+  /** An import stores records of unknown sizes. */
+  const forgetSizes = (operations: readonly Operation[]) => {
+    for (const { table, change } of operations) if (table && change?.kind === 'import') recordSizes.clear(table)
+  }
+
   const attempt = async (
     caller: Caller,
     operations: readonly Operation[],
-    { steps, measured }: Estimate,
-    reloads = 0
+    estimated: Estimate,
+    retries = 0
   ): Promise<Outcome> => {
+    const { steps, measured } = estimated
     try {
       const unit = db.dialect.computesTags ? toUnit(statementsOf(operations)) : await unitOf(operations)
       const isLimited = measured !== null || (unit.length > 1 && !operations.some(isPartOfFile))
       const limit = isLimited ? LIMITED : UNLIMITED
-      // A file has no other service that changes memory.
+      // Only in a cluster can another service change memory.
       const options = db.catchUp ? { ...limit, usesMemory: usedMemory(caller, operations) } : limit
       const size = sizeOfUnit(unit)
       if (size > LARGE_RECORD) addSizes(operations)
       const isSmall = unit.length <= MAX_SMALL_UNIT && steps <= MAX_SMALL_STEPS && size <= MAX_SMALL_SIZE
       const written = isSmall ? db.write(unit, options) : db.writeBulk(caller, unit, options)
       const parts = await totals.track(operations, written)
-      addCost(measured, (await written).ms)
+      addCost(estimated, (await written).ms)
+      forgetSizes(operations)
       return { parts }
     } catch (error) {
-      if (hasCode(error, 'TOO_MUCH_WORK')) addCost(measured, MAX_UNIT_MS)
+      if (hasCode(error, 'TOO_MUCH_WORK')) addCost(estimated, MAX_UNIT_MS)
       if (error instanceof StaleMemory) {
-        if (reloads === MAX_RELOADS) throw tableKeepsChanging()
-        await caller.confirm()
+        if (retries === MAX_STALE_RETRIES) throw tableKeepsChanging()
+        await caller.confirmRight()
         assertSameTables(operations)
-        return attempt(caller, operations, { steps, measured }, reloads + 1)
+        return attempt(caller, operations, estimated, retries + 1)
       }
       return { diagnosis: await diagnose(caller, operations, error as Error) }
     }

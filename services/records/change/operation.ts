@@ -45,7 +45,7 @@ export interface StagedSize {
 export type RecordChange =
   | { readonly kind: 'create' }
   | { readonly kind: 'update' | 'delete' | 'upsert'; readonly rows: ChangedRows }
-  /** `count`: of records. `size`: null for a part of a file, which depends on the time that the part before took. */
+  /** `count`: of records. `size`: null for a step of an import, whose number of records adapts to the measured time. */
   | { readonly kind: 'import'; readonly count: number; readonly size: StagedSize | null }
 
 /**

@@ -11,7 +11,7 @@ const MAX_SIZES = 1000
 /** Other programs may store larger records. */
 const LIFETIME_MS = 10 * 60_000
 
-/** Knows which tables have large records: of a sample of the stored ones, and of those that were stored since. In memory. */
+/** Caches which tables have large records: by a sample of the stored records, and by those that were stored since. */
 export const createRecordSizes = (db: Database) => {
   const sizes = new LRUCache<number, number>({ max: MAX_SIZES, ttl: LIFETIME_MS })
 
@@ -32,7 +32,7 @@ export const createRecordSizes = (db: Database) => {
     add: ({ id }: RegisteredTable, size: number) => {
       if (size > LARGE_RECORD) sizes.set(id, size)
     },
-    /** Records of unknown sizes are stored in the table. */
+    /** Forgets the size. */
     clear: ({ id }: RegisteredTable) => {
       sizes.delete(id)
     }

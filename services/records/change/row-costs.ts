@@ -13,18 +13,18 @@ interface Measured {
 }
 
 interface RowCostsOptions {
-  /** Whether a change of a row may take any time, because it fires triggers or actions of foreign keys. */
+  /** Whether triggers, actions of foreign keys or indexes on expressions run for each changed row. */
   readonly isCostly: (table: Named) => boolean
 }
 
 /** Tables and kinds of change. */
 const MAX_COSTS = 1000
-/** A cost that is too high refuses the changes that could correct it, so it ends. */
+/** A cost that is too high prevents the changes that would correct it, so it expires. */
 const LIFETIME_MS = 10 * 60_000
-/** The weight of all earlier changes, for each new one: about the last 100 count. */
+/** Each change multiplies the weight of all earlier ones by this: about the last 100 count. */
 const KEPT = 0.99
 
-/** Measures what a row costs in tables where it may cost anything: a moving mean for each table and kind of change, in memory. */
+/** Measures the time of a changed row in costly tables: a moving mean for each table and kind of change, in memory. */
 export const createRowCosts = ({ isCostly }: RowCostsOptions) => {
   const costs = new LRUCache<string, Measured>({ max: MAX_COSTS, ttl: LIFETIME_MS })
   const keyOf = ({ name }: Named, kind: Kind) => `${kind} ${foldName(name)}`

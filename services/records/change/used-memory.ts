@@ -12,7 +12,7 @@ const credentialOf = ({ kind, id }: Caller): readonly UsedMemory[] => {
   return kind === 'key' ? [['admin_keys', id]] : []
 }
 
-/** Returns the memory that the unit of a caller's operations is made from. */
+/** Returns the cached rows that the unit of a caller's operations is made from. */
 export const usedMemory = (caller: Caller, operations: readonly Operation[]): readonly UsedMemory[] => [
   ...ALWAYS,
   ...credentialOf(caller),

@@ -17,7 +17,7 @@ import type { Planner } from '../read/planner.ts'
 import type { ChangedRows, Operation, RecordChange } from './operation.ts'
 import type { RecordSizes } from './record-sizes.ts'
 import type { RowCosts } from './row-costs.ts'
-import { MAX_STEPS, MAX_STEPS_OF_RECORD, measuredWork, STEPS, type Work } from './work.ts'
+import { MAX_STEPS, MAX_STEPS_OF_RECORD, type MeasuredRows, measuredWork, STEPS, type Work } from './work.ts'
 
 interface EstimatesOptions {
   readonly db: Database
@@ -51,6 +51,8 @@ const OPERATION: Work = { steps: STEPS.operation }
 /** What is known of a request while its operations are estimated. */
 export interface EstimatedRequest {
   readonly caller: Caller
+  /** Whether it has only one operation on records. */
+  readonly isSingle: boolean
   /** The number of rows that earlier operations create or update, by table. Later filters may find them. */
   readonly changed: Map<string, number>
   /** The number of rows of children without an index, by table. */
@@ -77,7 +79,7 @@ const searchedColumns = (
 }
 
 /** A check has the values of the change once more. */
-const sizeOfUnit = (unit: Unit<Param>) =>
+const sizeOfWritten = (unit: Unit<Param>) =>
   unit.reduce((sum, { params, expect }) => sum + (expect === 0 ? 0 : sizeOf(params)), 0)
 
 /** Search indexes do not take BLOBs. */
@@ -131,8 +133,8 @@ export const createWorkEstimates = ({ db, planner, effectsOf, rowCosts, recordSi
     return { steps, problem: range ? undefined : problem }
   }
 
-  const measured = (table: RegisteredTable, kind: RecordChange['kind'], rows: number): readonly Work[] =>
-    rowCosts.isCostly(table) ? [measuredWork({ table, kind, rows }, rowCosts.costOf(table, kind))] : []
+  const measured = ({ isSingle }: EstimatedRequest, { table, kind, rows }: MeasuredRows): readonly Work[] =>
+    rowCosts.isCostly(table) ? [measuredWork({ table, kind, rows }, rowCosts.costOf(table, kind), isSingle)] : []
 
   /** Counts a child whose rows are all read for each row of its parent. */
   const countChild = async ({ caller, changed, counted }: EstimatedRequest, child: string) => {
@@ -211,11 +213,11 @@ export const createWorkEstimates = ({ db, planner, effectsOf, rowCosts, recordSi
     const first = affected.get(0) ?? NOTHING
     const earlier = changed.get(foldName(name)) ?? 0
     const rows = filter ? Math.min(first.rows + earlier, filter.maxAffected) : first.rows
-    const written = (filter ? rows : 1) * (searched ? lengthOfTexts(operation.unit) : sizeOfUnit(operation.unit))
+    const written = (filter ? rows : 1) * (searched ? lengthOfTexts(operation.unit) : sizeOfWritten(operation.unit))
     const bytes = columns === null ? first.bytes : first.bytes + written
     affected.set(0, { rows, bytes })
     works.push({ steps: rows * STEPS.row + stepsOfBytes(bytes, { isIndexed: searched !== null, isOne: !filter }) })
-    works.push(...measured(access.table, kind, rows))
+    works.push(...measured(request, { table: access.table, kind, rows }))
     if (columns !== null) changed.set(foldName(name), earlier + rows)
     if (!effects || rows === 0) return works
 
@@ -242,19 +244,19 @@ export const createWorkEstimates = ({ db, planner, effectsOf, rowCosts, recordSi
   }
 
   /** The work of an operation whose stored rows are not read. */
-  const estimateSmall = ({ changed }: EstimatedRequest, { table, change, unit }: RecordOperation): readonly Work[] => {
+  const estimateSmall = (request: EstimatedRequest, { table, change, unit }: RecordOperation): readonly Work[] => {
+    const { changed } = request
     const name = foldName(table.name)
     changed.set(name, (changed.get(name) ?? 0) + 1)
     const isIndexed = !('rows' in change) && searchedColumns(table, 'all') !== null
     if (change.kind === 'import') {
       const { count, size } = change
-      recordSizes.clear(table)
-      const works = [OPERATION, ...measured(table, change.kind, count)]
+      const works = [OPERATION, ...measured(request, { table, kind: change.kind, rows: count })]
       if (!size) return works
       const steps = isIndexed ? size.textBytes * STEPS.indexedByte : size.bytes * STEPS.byte
       return [...works, { steps: count * STEPS.row + steps }]
     }
-    const works = [OPERATION, ...measured(table, change.kind, 1)]
+    const works = [OPERATION, ...measured(request, { table, kind: change.kind, rows: 1 })]
     return isIndexed ? [...works, { steps: lengthOfTexts(unit) * STEPS.indexedByte }] : works
   }
 

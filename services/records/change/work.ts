@@ -21,23 +21,25 @@ export const STEPS = {
   indexedByte: 5
 }
 
+export const STEPS_IN_MS = 10_000
+
 /** Maximum number of steps of a request: about 100 ms, in which other writes wait. */
 export const MAX_STEPS = 1_000_000
 
 /**
- * Maximum number of steps for the bytes of one record. SQLite writes the whole record whatever changes in it, so a limit of their number
- * would make records that nobody can change or delete.
+ * Maximum number of steps for the bytes of one record. Without it, nobody could change or delete a large record, because SQLite
+ * writes the whole record for each change.
  */
 export const MAX_STEPS_OF_RECORD = MAX_STEPS / 2
 
 /** Time of a unit: the estimate of one that takes longer was wrong, and it fails. */
 export const MAX_UNIT_MS = 500
 
-/** Time of the rows of a unit by their measured cost. An estimate by the numbers above is of the worst case, a measured one is not. */
+/** Limit of the measured time of the rows of a unit. It is higher than that of MAX_STEPS, because steps assume the worst case. */
 export const MAX_MEASURED_MS = 250
 
 /** Steps of a unit that does not hold up other units for long: about 1 ms. */
-export const MAX_SMALL_STEPS = 10_000
+export const MAX_SMALL_STEPS = STEPS_IN_MS
 
 /** A part of the work of an operation. */
 export interface Work {
@@ -67,19 +69,19 @@ export const tooMuchWork = (steps: number, hint: string | undefined) =>
 
 const inMs = (ms: number) => ms.toLocaleString('en', { maximumSignificantDigits: 2 })
 
-/** The number of records is not for a key that sees only some of them. `ms`: of a record. */
+/** Does not name the number of records: a key may see only some of them. `ms`: of a record. */
 const takesTooLong = (table: string, ms: number, max: number) =>
   new DomainError(
     'TOO_MUCH_WORK',
-    `A record of '${table}' took ${inMs(ms)} ms in the last changes, because a trigger, an action of a foreign key or an index on an expression runs for it. The request would take more than ${max} ms. Nothing was changed.`,
+    `A record of '${table}' took about ${inMs(ms)} ms in the last changes, because a trigger, an action of a foreign key or an index on an expression runs for it. The request would take more than ${max} ms. Nothing was changed.`,
     { hint: 'Change fewer records in each request.' }
   )
 
-/** Returns the work of rows by their measured cost. `ms`: of a row; undefined if it is not known. */
-export const measuredWork = (measured: MeasuredRows, ms: number | undefined): Work => {
+/** Returns the work of rows by their measured cost. `ms`: of a row; undefined if it is not known. `isSingle`: the request has one operation. */
+export const measuredWork = (measured: MeasuredRows, ms: number | undefined, isSingle: boolean): Work => {
   if (ms === undefined) return { steps: 0, measured }
   // A single row cannot be divided.
-  const max = measured.rows === 1 ? MAX_UNIT_MS : MAX_MEASURED_MS
+  const max = isSingle && measured.rows === 1 ? MAX_UNIT_MS : MAX_MEASURED_MS
   return {
     steps: (measured.rows * ms * MAX_STEPS) / max,
     problem: () => takesTooLong(measured.table.name, ms, max),
@@ -104,5 +106,3 @@ export const createBudget = () => {
     throw steps > MAX_STEPS && problem ? problem : tooMuchWork(spent, problem?.hint)
   }
 }
-
-export type Budget = ReturnType<typeof createBudget>

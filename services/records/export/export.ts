@@ -42,7 +42,7 @@ interface ExportServiceOptions {
   readonly maxPageSize: () => number
 }
 
-/** Reads the next part of an export, maybe later: parts that the client has not read are in memory. */
+/** Reads the next part of an export. Waits while too many unread parts are in memory. */
 export type ReadPart = (next: () => Promise<IteratorResult<Chunk>>) => Promise<IteratorResult<Chunk>>
 
 type ExportRequest = SelectionRequest & WindowRequest & Pick<ProjectionRequest, 'fields'> & TextRequest

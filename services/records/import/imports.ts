@@ -2,9 +2,9 @@ import type { BodyChunks, ImportResult } from '../../../schemas/import.ts'
 import type { Database, Staging } from '../../engine/database.ts'
 import { type ImportErrors, joinErrors } from '../../engine/staging/import-errors.ts'
 import type { ImportFormat, StagedFile } from '../../engine/staging/protocol.ts'
-import type { Caller } from '../../model/caller.ts'
+import { type Caller, identityOf } from '../../model/caller.ts'
 import type { Clock } from '../../model/clock.ts'
-import { DomainError, invalid, overloaded, pointer } from '../../model/errors.ts'
+import { DomainError, hasCode, invalid, overloaded, pointer } from '../../model/errors.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import { selectImportTarget, toImportTarget } from '../../sql/imports.ts'
 import { assertTable } from '../../tables/assert-table.ts'
@@ -18,7 +18,7 @@ import { checksOf, countUpdates, withoutHiddenNames } from './checks.ts'
 import { createImportLog } from './log.ts'
 import { changedFields, type ImportOptions, type ImportPlan, planImport } from './plan.ts'
 import { createStepSizes } from './step-sizes.ts'
-import { type CheckedFile, createImportSteps } from './steps.ts'
+import { type CheckedFile, createImportSteps, type ImportEntry } from './steps.ts'
 
 interface ImportServiceOptions {
   readonly db: Database
@@ -92,8 +92,8 @@ export const createImportService = (options: ImportServiceOptions) => {
     return { promise, end: () => signal.removeEventListener('abort', stop) }
   }
 
-  const begin = ({ kind, id }: Caller) => {
-    const name = `${kind} ${id}`
+  const begin = (caller: Caller) => {
+    const name = identityOf(caller)
     if (running.has(name))
       throw overloaded('An import of this caller is running. Try again when it has ended.', RETRY_AFTER_SECONDS)
     if (running.size >= MAX_IMPORTS)
@@ -151,14 +151,26 @@ export const createImportService = (options: ImportServiceOptions) => {
       return use(checked)
     })
 
+  /** Stores the file in one transaction, or in steps if it has too many records or they take too long. */
+  const store = async (caller: Caller, access: Access, checked: CheckedFile, entry: ImportEntry) => {
+    try {
+      return { ...(await storeAll(caller, access, checked, entry)), atomic: checked.isOneStep }
+    } catch (error) {
+      if (!checked.isOneStep || !hasCode(error, 'TOO_MUCH_WORK')) throw error
+      // The cost of a row was not known, and nothing is stored.
+      const divided = { ...checked, isOneStep: false }
+      await check(divided)
+      return { ...(await storeAll(caller, access, divided, entry)), atomic: false }
+    }
+  }
+
   const run = (caller: Caller, access: Access, added: NewImport): Promise<ImportResult> =>
     withFile(caller, added, async (checked) => {
       const { rows, skipped } = checked.file
-      const { isDryRun: dryRun } = added.plan.options
-      const store = () =>
-        log.record(caller, checked, access.table.id, (entry) => storeAll(caller, access, checked, entry))
-      const stored = await (dryRun ? predict(checked) : store())
-      return { rows: rows + skipped, ...stored, atomic: checked.isOneStep, dryRun }
+      const record = () =>
+        log.record(caller, checked, access.table.id, (entry) => store(caller, access, checked, entry))
+      if (!added.plan.options.isDryRun) return { rows: rows + skipped, ...(await record()), dryRun: false }
+      return { rows: rows + skipped, ...(await predict(checked)), atomic: checked.isOneStep, dryRun: true }
     })
 
   const runAtomic = async (caller: Caller, access: Access, { plan, body }: NewImport): Promise<ImportResult> => {

@@ -12,16 +12,16 @@ const MAX_BYTES_WITH_SEARCH_INDEX = 128 * 1024
 
 const MIN_ROWS = 200
 const MAX_ROWS = 50_000
-/** Of a table whose rows may take any time, before that was measured. */
+/** Of a costly table without a measured cost. */
 const UNMEASURED_ROWS = 50
 /** Other writes wait for a step. */
 const STEP_MS = 15
-/** Of a table whose rows may take any time: shorter steps would mostly wait for the disk. */
+/** Of a costly table: shorter steps would mostly wait for the disk. */
 const STEP_MS_OF_COSTLY = 40
 
 type Named = Pick<RegisteredTable, 'name'>
 
-/** Rows that were stored, and the milliseconds from the request for the step to its result. */
+/** Stored rows, and the milliseconds of their commit, with its wait in the queue. */
 interface StoredStep {
   readonly rows: number
   readonly took: number
@@ -54,7 +54,9 @@ export const createStepSizes = ({ isCostly, costOf }: RowCosts) => {
       const measured = isCostly(table) ? measuredRows(table, STEP_MS_OF_COSTLY) : null
       if (measured !== null) return Math.min(measured, rows * 2)
       const wanted = Math.floor((rows * STEP_MS) / Math.max(took, 1))
-      return Math.min(MAX_ROWS, Math.max(Math.min(MIN_ROWS, rows), Math.min(wanted, rows * 2)))
+      // Only rows that run triggers can take so long that fewer are better.
+      const min = isCostly(table) ? 1 : Math.min(MIN_ROWS, rows)
+      return Math.min(MAX_ROWS, Math.max(min, Math.min(wanted, rows * 2)))
     }
   }
 }

@@ -165,7 +165,7 @@ export const createImportSteps = ({ db, clock, commit, sizes, rowCosts, currentT
       const step = await staging.step({ after, rows, maxBytes })
       if (step.rows === 0) throw new Error(`The staging file has fewer records than ${file.rows}.`)
       const written = await whenUnlocked(() => write(step)).catch((error) => {
-        // The cost of a row was not known, or has changed. The step is stored again as smaller ones.
+        // The cost of a row was not known, or has changed. The step is divided.
         if (isOneStep || step.rows === 1 || !hasCode(error, 'TOO_MUCH_WORK')) throw error
       })
       if (!written) {

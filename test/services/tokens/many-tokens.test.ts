@@ -93,6 +93,25 @@ t.test('changes that are acknowledged during a reload are kept', async (t) => {
   t.equal(names.length, COUNT)
 })
 
+t.test('a token that is revoked while changed tokens are read again is refused at once', async (t) => {
+  let reads = 0
+  let isReloading = false
+  const tokens = await newService(
+    watched(async () => {
+      if (!isReloading) return
+      reads += 1
+      if (reads === 1) await tokens.change(serviceCaller, 8, { isActive: false })
+      else t.throws(() => tokens.authenticate(`Bearer ${secretOf(8)}`), { code: 'INVALID_TOKEN' })
+    })
+  )
+  tokens.authenticate(`Bearer ${secretOf(8)}`)
+  isReloading = true
+  await tokens.load([8, 9])
+  t.equal(reads, 2)
+  t.throws(() => tokens.authenticate(`Bearer ${secretOf(8)}`), { code: 'INVALID_TOKEN' })
+  tokens.authenticate(`Bearer ${secretOf(9)}`)
+})
+
 t.test('a reload keeps the tokens that have not changed, with the latest use, and replaces the others', async (t) => {
   const tokens = await newService()
   const find = (n: number) => tokens.current(tokens.authenticate(`Bearer ${secretOf(n)}`))
