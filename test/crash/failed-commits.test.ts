@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../fixtures.ts'
 import { scaled } from '../scale.ts'
@@ -79,3 +80,35 @@ testFaults(
   ['L', 'Y']
 )
 testFaults('kill -9 after an fsync that stores and then fails', { FAULT_LATE_SYNC: '10', FAULT_KILL: '50' }, ['L', 'K'])
+
+t.test('/health/ready fails when a commit fails, and then succeeds', { skip: noInterposer }, async (t) => {
+  const root = realpathSync(temporaryDirectory(t))
+  const faults = join(root, 'faults')
+  const env = { ...interposer, FAULTS_WHILE: faults, FAULT_LOG: join(root, 'log'), FAULT_SYNC: '15' }
+
+  /** Returns whether the status came. The process ends if two commits fail one after the other. */
+  const comes = async (status: number, address: string) => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const response = await fetch(`${address}/health/ready`).catch(() => null)
+      if (!response) return false
+      if (response.status === status) return true
+      await wait(200)
+    }
+    throw new Error(`/health/ready never returned ${status}.`)
+  }
+
+  const isNoticed = async (seed: number) => {
+    const service = await startService(t, { DATA_DIR: join(root, 'data'), FAULT_SEED: String(seed), ...env })
+    t.ok(await comes(200, service.address))
+    writeFileSync(faults, '')
+    const isFailing = await comes(503, service.address)
+    rmSync(faults)
+    const hasRecovered = isFailing && (await comes(200, service.address))
+    await service.end('SIGKILL')
+    return hasRecovered
+  }
+
+  let seed = 1
+  while (!(await isNoticed(seed))) seed += 1
+  t.ok(seed < 10, `FAULT_SEED=${seed}`)
+})
