@@ -1,22 +1,26 @@
 import { type Caller, identityOf } from '../../services/model/caller.ts'
 
 export interface CallerCounts {
-  /** The count of all callers. */
+  /** The count of all callers, with at most `maxOfCaller` of each. */
   total(): number
   of(caller: Caller): number
   /** Adds to the count of a caller, or subtracts a negative number. */
   add(caller: Caller, count: number): void
 }
 
-/** Counts bytes in memory for each caller, so that one caller cannot use all that a limit allows. */
-export const createCallerCounts = (): CallerCounts => {
+/**
+ * Counts bytes in memory for each caller, so that one caller cannot use all that a limit allows. `maxOfCaller`: what is beyond it is not
+ * held against others.
+ */
+export const createCallerCounts = (maxOfCaller = Number.POSITIVE_INFINITY): CallerCounts => {
   const counts = new Map<string, number>()
   let total = 0
   const of = (caller: Caller) => counts.get(identityOf(caller)) ?? 0
 
   const add = (caller: Caller, count: number) => {
-    total += count
-    const sum = of(caller) + count
+    const before = of(caller)
+    const sum = before + count
+    total += Math.min(sum, maxOfCaller) - Math.min(before, maxOfCaller)
     if (sum === 0) counts.delete(identityOf(caller))
     else counts.set(identityOf(caller), sum)
   }

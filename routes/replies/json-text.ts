@@ -3,55 +3,52 @@ import { matchesTag } from '../../plugins/http/etag.ts'
 import { done } from '../../schemas/envelope.ts'
 import type { ReturnQuery } from '../../schemas/record.ts'
 import { createGarbageCount } from '../../services/engine/shared/garbage.ts'
-import { MAX_UNREAD, MIN_COUNTED_CHARACTERS } from '../../services/engine/shared/unread-text.ts'
+import { MIN_COUNTED_CHARACTERS } from '../../services/engine/shared/unread-text.ts'
 import { tooMuchUnread } from '../../services/model/errors.ts'
 import { recordTag, strongTags } from '../../services/model/record-tag.ts'
 import type { RegisteredTable } from '../../services/model/table.ts'
 import type { ChangeOptions } from '../../services/records/change/operations.ts'
 import type { Upserted } from '../../services/records/change/upserts.ts'
 import { recordPath } from '../path-key.ts'
-import { MAX_UNREAD_FOR_READS, MAX_UNREAD_OF_CALLER, unreadOf } from './unread.ts'
+import { type Unread, unreadOf } from './unread.ts'
 
 const countLargeGarbage = createGarbageCount()
 
-/** Counts a response until it is sent or its connection closes. The connection may be closed already. */
-const countUnread = (reply: FastifyReply, length: number) => {
-  if (reply.raw.destroyed) return
+/** What a response is counted as. */
+type Count = keyof Pick<Unread, 'addRead' | 'addChange'>
+
+/** Counts a large response until it is sent or its connection closes. The connection may be closed already. */
+const countUnread = (reply: FastifyReply, { length }: string, count: Count) => {
+  if (length <= MIN_COUNTED_CHARACTERS || reply.raw.destroyed) return
   const { caller } = reply.request
-  const unread = unreadOf(reply)
-  unread.add(caller, length)
+  const add = unreadOf(reply)[count]
+  add(caller, length)
   reply.raw.once('close', () => {
-    unread.add(caller, -length)
+    add(caller, -length)
     countLargeGarbage(length)
   })
 }
 
-/** One response may exceed a limit alone. @throws OVERLOADED if clients, or this one, have not read too much */
-const assertRoom = (reply: FastifyReply, length: number, limit: number) => {
-  const ofAll = reply.server.database.unread.characters()
-  const ofCaller = unreadOf(reply).of(reply.request.caller)
-  if (ofAll > 0 && ofAll + length > limit) throw tooMuchUnread()
-  if (ofCaller > 0 && ofCaller + length > MAX_UNREAD_OF_CALLER) throw tooMuchUnread()
-}
-
 /**
- * Checks, before a change that returns a record, that clients read their large responses. The writer thread checks it
- * again when it knows the size of the record.
+ * Checks, before a change that returns a record, that clients read the large responses to changes. The writer thread checks
+ * it again when it knows the size of the record.
  * @throws OVERLOADED
  */
-export const assertRoomForResponse = (reply: FastifyReply) => assertRoom(reply, 0, MAX_UNREAD)
+export const assertRoomForResponse = (reply: FastifyReply) => {
+  if (!unreadOf(reply).hasRoomForChange(reply.request.caller)) throw tooMuchUnread()
+}
 
-/**
- * Returns the JSON text of a stored change in the success envelope, for a handler to return. Never throws, because the
- * change is stored already.
- */
-const okStored = (reply: FastifyReply, json: string): never => {
-  if (json.length > MIN_COUNTED_CHARACTERS) countUnread(reply, json.length)
+/** Returns JSON text in the success envelope, for a handler to return. */
+const okJson = (reply: FastifyReply, json: string, count: Count): never => {
+  countUnread(reply, json, count)
   reply.type('application/json; charset=utf-8')
   // The boundary to handler types, which expect an object. Parsing the text would round 64-bit integers, and a response
   // schema would drop the fields of the table.
   return `{"success":true,"data":${json}}` as never
 }
+
+/** Returns the JSON text of a stored change. Never throws, because the change is stored already. */
+const okStored = (reply: FastifyReply, json: string): never => okJson(reply, json, 'addChange')
 
 /** Where a new record is. Known before the change, because a change that is stored must not fail. */
 export interface RecordPlace {
@@ -92,8 +89,11 @@ export const okBatch = (reply: FastifyReply, results: readonly string[]) =>
  * @throws OVERLOADED if the text is large and clients have not read too many earlier responses
  */
 export const okText = (reply: FastifyReply, json: string): never => {
-  if (json.length > MIN_COUNTED_CHARACTERS) assertRoom(reply, json.length, MAX_UNREAD_FOR_READS)
-  return okStored(reply, json)
+  const { length } = json
+  if (length > MIN_COUNTED_CHARACTERS && !unreadOf(reply).hasRoomForRead(reply.request.caller, length)) {
+    throw tooMuchUnread()
+  }
+  return okJson(reply, json, 'addRead')
 }
 
 /**

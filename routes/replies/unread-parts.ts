@@ -12,11 +12,11 @@ export const createUnreadParts = (reply: FastifyReply) => {
   const count = (size: number) => {
     if (raw.destroyed) return
     counted += size
-    unread.add(caller, size)
+    unread.addRead(caller, size)
   }
 
   raw.once('close', () => {
-    unread.add(caller, -counted)
+    unread.addRead(caller, -counted)
     counted = 0
   })
 

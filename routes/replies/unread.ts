@@ -4,19 +4,19 @@ import { createCallerCounts } from '../../plugins/http/caller-counts.ts'
 import { MAX_UNREAD } from '../../services/engine/shared/unread-text.ts'
 import type { Caller } from '../../services/model/caller.ts'
 
-/**
- * Characters that large responses may have before the next large read is refused. Changes may use the rest of `MAX_UNREAD`:
- * clients that only read must not keep others from creating and changing.
- */
-export const MAX_UNREAD_FOR_READS = 0.75 * MAX_UNREAD
+/** Characters that large responses of all callers may have before the next large read is refused. */
+const MAX_UNREAD_FOR_READS = 0.75 * MAX_UNREAD
 /** The share of one caller, so that it cannot keep others from reading. */
-export const MAX_UNREAD_OF_CALLER = MAX_UNREAD / 4
+const MAX_UNREAD_OF_CALLER = MAX_UNREAD / 4
 /** Reserved for each part of an export while it is read. Its size is not known before: a single record has no limit. */
 const RESERVED_FOR_PART = MAX_UNREAD_OF_CALLER / 4
 
-/** Counts what clients have not read of their responses, in characters, or bytes of an export. */
+/**
+ * Counts what clients have not read of their responses, in characters, or bytes of an export. Changes are limited by those of changes
+ * only (`database.unread`): clients that only read must not keep others from creating and changing.
+ */
 const createUnread = ({ database }: FastifyInstance) => {
-  const counts = createCallerCounts()
+  const counts = createCallerCounts(MAX_UNREAD_OF_CALLER)
   const reserved = createCallerCounts()
   const waiting = new Set<() => void>()
 
@@ -24,16 +24,38 @@ const createUnread = ({ database }: FastifyInstance) => {
     for (const start of waiting) start()
   }
 
-  const add = (caller: Caller, characters: number) => {
-    database.unread.add(characters)
-    counts.add(caller, characters)
-    if (characters < 0) startWaiting()
+  const addToCaller = (caller: Caller, size: number) => {
+    counts.add(caller, size)
+    if (size < 0) startWaiting()
   }
 
+  const addRead = (caller: Caller, size: number) => {
+    database.unread.addRead(size)
+    addToCaller(caller, size)
+  }
+
+  const addChange = (caller: Caller, characters: number) => {
+    database.unread.add(characters)
+    addToCaller(caller, characters)
+  }
+
+  /** One response may exceed a limit alone. */
+  const hasRoomOfCaller = (caller: Caller, length: number) => {
+    const ofCaller = counts.of(caller)
+    return ofCaller === 0 || ofCaller + length <= MAX_UNREAD_OF_CALLER
+  }
+
+  const hasRoomForRead = (caller: Caller, length: number) => {
+    const ofAll = counts.total()
+    return hasRoomOfCaller(caller, length) && (ofAll === 0 || ofAll + length <= MAX_UNREAD_FOR_READS)
+  }
+
+  const hasRoomForChange = (caller: Caller) => hasRoomOfCaller(caller, 0) && database.unread.characters() <= MAX_UNREAD
+
   /** One part may exceed a limit alone. */
-  const hasRoom = (caller: Caller) => {
+  const hasRoomForPart = (caller: Caller) => {
     const ofCaller = counts.of(caller) + reserved.of(caller)
-    const ofAll = database.unread.characters() + reserved.total()
+    const ofAll = counts.total() + reserved.total()
     return (
       (ofCaller === 0 || ofCaller + RESERVED_FOR_PART <= MAX_UNREAD_OF_CALLER) &&
       (ofAll === 0 || ofAll + RESERVED_FOR_PART <= MAX_UNREAD_FOR_READS)
@@ -44,7 +66,7 @@ const createUnread = ({ database }: FastifyInstance) => {
   const reserve = (caller: Caller, { raw }: FastifyReply) =>
     new Promise<void>((resolve) => {
       const start = () => {
-        if (!raw.destroyed && !hasRoom(caller)) return
+        if (!raw.destroyed && !hasRoomForPart(caller)) return
         waiting.delete(start)
         raw.off('close', start)
         reserved.add(caller, RESERVED_FOR_PART)
@@ -60,10 +82,10 @@ const createUnread = ({ database }: FastifyInstance) => {
     startWaiting()
   }
 
-  return { of: counts.of, add, reserve, release }
+  return { addRead, addChange, hasRoomForRead, hasRoomForChange, reserve, release }
 }
 
-type Unread = ReturnType<typeof createUnread>
+export type Unread = ReturnType<typeof createUnread>
 
 const unreadByServer = new WeakMap<Server, Unread>()
 

@@ -141,6 +141,13 @@ t.test('large reads are refused before changes are, and a refused change has no 
   await until(async () => app.database.unread.characters() === 0)
 })
 
+t.test('what clients do not read of reads keeps nobody from creating', async (t) => {
+  app.database.unread.addRead(2 * MAX_UNREAD)
+  t.equal(dataOf(await token.post('/data/broad/records', {})).f0.length, 1_000_000)
+  app.database.unread.addRead(-2 * MAX_UNREAD)
+  t.equal(app.database.counts().unreadCharacters, 0)
+})
+
 t.test('a response to a disconnected client does not count as unread', async (t) => {
   const CREATORS = 40
   const { write } = app.database

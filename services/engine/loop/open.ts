@@ -96,7 +96,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     viewScans: viewScans.counts(),
     viewProcesses: viewScans.countProcesses(),
     stagings: stagings.counts(),
-    unreadCharacters: unread.characters(),
+    unreadCharacters: unread.all(),
     cachedSql: connection.countCachedSql(),
     cluster: null
   })

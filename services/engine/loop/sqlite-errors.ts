@@ -58,6 +58,13 @@ const tookTooLong = () =>
     hint: 'Send fewer operations, records or bytes in each request.'
   })
 
+const tooManyLevels = () =>
+  new DomainError(
+    'CONSTRAINT_VIOLATION',
+    'The change runs through more than 1,000 levels of triggers or foreign key actions.',
+    { hint: 'Change the last of the records that refer to each other first.' }
+  )
+
 const structureChanged = () =>
   new DomainError('STRUCTURE_CHANGED', 'The stored table has changed since it was registered.', {
     hint: 'Refresh the table: POST /admin/tables/:id/refresh.'
@@ -207,6 +214,7 @@ const byMessage: readonly (readonly [RegExp, (message: string) => DomainError])[
   [/^no such (?:function|collation sequence)|^unknown function|^unsafe use of /, missingExtension],
   [/because it is a view$|^cannot (?:INSERT into|UPDATE) generated column/, notWritable],
   [FAILED_EXPRESSION, failedExpression],
+  [/^triggers nested too deep/, tooManyLevels],
   [/^foreign key mismatch|^no such table: main\./, missingParent],
   [/^no such (?:table|column)|has no column named/, structureChanged]
 ]

@@ -153,7 +153,7 @@ const openWith = async (
     viewScans: views.slots.counts(),
     viewProcesses: trials.countProcesses(),
     stagings: stagings.counts(),
-    unreadCharacters: unread.characters(),
+    unreadCharacters: unread.all(),
     cachedSql: 0,
     cluster: { ...client.counts(), ...epoch.counts() }
   })
