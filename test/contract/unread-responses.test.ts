@@ -141,10 +141,13 @@ t.test('large reads are refused before changes are, and a refused change has no 
   await until(async () => app.database.unread.characters() === 0)
 })
 
-t.test('what clients do not read of reads keeps nobody from creating', async (t) => {
+t.test('only what clients do not read of changes keeps others from creating', async (t) => {
   app.database.unread.addRead(2 * MAX_UNREAD)
   t.equal(dataOf(await token.post('/data/broad/records', {})).f0.length, 1_000_000)
   app.database.unread.addRead(-2 * MAX_UNREAD)
+  app.database.unread.add(2 * MAX_UNREAD)
+  expectError(t, await token.post('/data/broad/records', {}), 503, 'OVERLOADED')
+  app.database.unread.add(-2 * MAX_UNREAD)
   t.equal(app.database.counts().unreadCharacters, 0)
 })
 

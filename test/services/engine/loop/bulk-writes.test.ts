@@ -12,6 +12,9 @@ const BOB = { kind: 'token', id: 2, name: 'Bob' } as const
 
 /** Returns bulk writes to a slow writer, and the times at which it began each unit. `pending`: the units of others. */
 const start = (pending: number, writeMs = WRITE_MS) => {
+  // A pause does not keep the process running.
+  const running = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(running))
   const begun: number[] = []
   let inFlight = 0
   let most = 0

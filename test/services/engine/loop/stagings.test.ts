@@ -117,8 +117,8 @@ t.test('a file is staged, checked and stored', async (t) => {
     setsUpdatedAt: false,
     guard: ''
   }
+  await staging.store(plan)
   const { unitOf } = await staging.store(plan)
-  t.match(await rejection(staging.store(plan)), { message: /already in use/ })
   const first = await staging.step({ after: null, rows: 2, maxBytes: null })
   t.strictSame(first, { last: 2n, rows: 2 })
   const progress = { ...sql('SELECT 1'), expect: 1 }
@@ -132,6 +132,19 @@ t.test('a file is staged, checked and stored', async (t) => {
     { id: 2, name: 'b "c"\n', n: 2, made: 'then' },
     { id: 3, name: 'c', n: null, made: 'then' }
   ])
+})
+
+t.test('a staging file that cannot be attached is an error', async (t) => {
+  const { requestFor, stageAll } = await start(t)
+  const { request, structure } = await requestFor('items')
+  const plan = { table: 'items', structure, rows: null, inserted: ['name'], updated: [], on: null, otherKeys: [] }
+  const store = async () => {
+    const { staging } = await stageAll({ ...request, format: NDJSON }, '{"name":"a"}', 100)
+    return staging.store({ ...plan, hasConflictTriggers: false, setsUpdatedAt: false, guard: '' })
+  }
+  // SQLite attaches ten.
+  for (let attached = 0; attached < 10; attached += 1) await store()
+  t.match(await rejection(store()), { message: /too many attached databases/ })
 })
 
 t.test('the errors of a CSV file have their lines', async (t) => {
