@@ -36,7 +36,8 @@ const tables = [
   'alone',
   'slow',
   'few',
-  'mixed'
+  'mixed',
+  'paused'
 ]
 const file = createDatabase(
   t,
@@ -55,6 +56,10 @@ const file = createDatabase(
    ${slowTrigger('slow', 'INSERT', 300_000)}
    ${slowTrigger('few', 'INSERT', 300_000)}
    ${slowTrigger('mixed', 'INSERT', 1)}
+   CREATE TRIGGER paused AFTER INSERT ON paused WHEN new.id = ${ROWS + 1} BEGIN
+     INSERT INTO log SELECT count(*) FROM (
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n);
+   END;
    ${slowTrigger('alone', 'UPDATE', 8_000_000)}`
 )
 const app = await startApp(t, { env: { DATABASE: file } })
@@ -112,6 +117,12 @@ t.test('a step that takes too long is stored again as smaller ones', async (t) =
 t.test('a small file that takes too long is stored in steps', async (t) => {
   expectData(t, await importInto('few', 40), { rows: 40, created: 40, updated: 0, atomic: false, dryRun: false })
   t.equal(await totalOf('few'), ROWS + 40)
+})
+
+t.test('a single slow change says too little to refuse others', async () => {
+  dataOf(await token.post('/data/paused/records', { n: 1 }))
+  const create = { op: 'create', table: 'paused', values: { n: 1 } }
+  dataOf(await batch(...Array.from({ length: 20 }, () => create)))
 })
 
 t.test('the time of another table does not count as the cost of a row', async () => {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { foldName } from '../../model/names.ts'
 import type { RegisteredTable } from '../../model/table.ts'
 import type { RecordChange } from './operation.ts'
+import { MAX_MEASURED_MS } from './work.ts'
 
 type Kind = RecordChange['kind']
 type Named = Pick<RegisteredTable, 'name'>
@@ -42,7 +43,11 @@ export const createRowCosts = ({ isCostly }: RowCostsOptions) => {
     return known && known.ms / known.rows
   }
 
-  return { isCostly, add, costOf }
+  /** Like `costOf`, for refusals: undefined if so little time was measured that a pause of the machine may be most of it. */
+  const provenCostOf = (table: Named, kind: Kind): number | undefined =>
+    Number(costs.get(keyOf(table, kind))?.ms) >= MAX_MEASURED_MS ? costOf(table, kind) : undefined
+
+  return { isCostly, add, costOf, provenCostOf }
 }
 
 export type RowCosts = ReturnType<typeof createRowCosts>

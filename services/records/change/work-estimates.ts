@@ -134,7 +134,7 @@ export const createWorkEstimates = ({ db, planner, effectsOf, rowCosts, recordSi
   }
 
   const measured = ({ isSingle }: EstimatedRequest, { table, kind, rows }: MeasuredRows): readonly Work[] =>
-    rowCosts.isCostly(table) ? [measuredWork({ table, kind, rows }, rowCosts.costOf(table, kind), isSingle)] : []
+    rowCosts.isCostly(table) ? [measuredWork({ table, kind, rows }, rowCosts.provenCostOf(table, kind), isSingle)] : []
 
   /** Counts a child whose rows are all read for each row of its parent. */
   const countChild = async ({ caller, changed, counted }: EstimatedRequest, child: string) => {
