@@ -9,8 +9,8 @@ export interface CallerCounts {
 }
 
 /**
- * Counts bytes in memory for each caller, so that one caller cannot use all that a limit allows. `maxOfCaller`: what is beyond it is not
- * held against others.
+ * Counts bytes in memory for each caller, so that one caller cannot use all that a limit allows. `maxOfCaller`: the maximum that the
+ * total has of one caller.
  */
 export const createCallerCounts = (maxOfCaller = Number.POSITIVE_INFINITY): CallerCounts => {
   const counts = new Map<string, number>()

@@ -96,7 +96,7 @@ export const createLiveCredentials = <E extends Entry>(options: LiveCredentialsO
       const again = [...ids]
       ids.clear()
       const entries = (await db.read(selectThese(table, again))).map(toLatest)
-      // What has changed during the read is read again: until then its present entry is the newer one.
+      // The next loop reads those that changed during the read. Their entries in memory are newer than these rows.
       for (const id of again) if (!ids.has(id)) next.remove(id)
       for (const entry of entries) if (!ids.has(entry.id)) next.set(entry)
     }

@@ -45,8 +45,8 @@ export const createEpoch = ({ initial, readChanges, settled, reload, onExternalC
   }
 
   /**
-   * Whether memory is at least as new as a state. `since`: what was known before the state was read. A state with a lower epoch
-   * than `since` is that of a restored cluster.
+   * Whether memory is at least as new as a state. `since`: what was known before the state was read. If the epoch of the state is
+   * lower, the cluster was restored.
    */
   const isCurrent = (state: KnownState, since: KnownState) =>
     isSame(state, known) || (state.epoch < known.epoch && (state.epoch > since.epoch || isSame(state, since)))

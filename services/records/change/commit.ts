@@ -42,7 +42,7 @@ const MAX_SMALL_SIZE = 256 * 1024
 /** Operations that are estimated before other requests run. */
 const ESTIMATES_PER_TICK = 50
 
-/** A request is tried again this many times while other services keep changing its table, role or token. */
+/** Maximum number of retries of a request whose table, role or token other services keep changing. */
 const MAX_STALE_RETRIES = 10
 
 const LIMITED: UnitOptions = { maxMs: MAX_UNIT_MS }
@@ -143,7 +143,7 @@ export const createCommit = ({ db, totals, estimate, rowCosts, recordSizes, allT
     }
     if (reads > 0) await caller.confirm()
     // The time of other tables must not count as the cost of this one.
-    const shown = isOfOneTable(operations) ? together(measured) : null
+    const shown = measured.length > 0 && isOfOneTable(operations) ? together(measured) : null
     return { steps, measured: shown, otherMs: otherSteps / STEPS_IN_MS }
   }
 
